@@ -1,0 +1,74 @@
+import { AgentError } from "../errors.ts";
+
+type Check = "string" | "string?" | "function" | "function?" | "schema" | "model?" | "visibility?" | "boolean?" | "any?" | "url" | "object?";
+
+/**
+ * Refuses unknown options and options of the wrong type, naming the helper and the option.
+ *
+ * @throws AgentError `CONFIG_INVALID`
+ */
+export function checkOptions(helper: string, options: unknown, shape: Readonly<Record<string, Check>>): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new AgentError("CONFIG_INVALID", `${helper} takes one object.`, {
+      fix: `Call ${helper}({ … }) with the options ${Object.keys(shape).join(", ")}.`,
+    });
+  }
+  const given = options as Record<string, unknown>;
+  for (const key of Object.keys(given)) {
+    if (key in shape) continue;
+    throw new AgentError("CONFIG_INVALID", `${helper} has no option "${key}".`, {
+      fix: `Remove it; the options are ${Object.keys(shape).join(", ")}.`,
+      data: { option: key },
+    });
+  }
+  for (const [key, check] of Object.entries(shape)) {
+    const value = given[key];
+    if (value === undefined && check.endsWith("?")) continue;
+    const expected = mismatch(check, value);
+    if (expected === undefined) continue;
+    throw new AgentError("CONFIG_INVALID", `${helper}: "${key}" must be ${expected}.`, {
+      fix: `Set "${key}" to ${expected}.`,
+      data: { option: key },
+    });
+  }
+}
+
+function mismatch(check: Check, value: unknown): string | undefined {
+  switch (check) {
+    case "string":
+    case "string?":
+      return typeof value === "string" && value.trim() !== "" ? undefined : "a non-empty string";
+    case "function":
+    case "function?":
+      return typeof value === "function" ? undefined : "a function";
+    case "boolean?":
+      return typeof value === "boolean" ? undefined : "true or false";
+    case "object?":
+      return typeof value === "object" && value !== null ? undefined : "an object";
+    case "visibility?":
+      return typeof value === "boolean" || value === "deferred" ? undefined : 'true, false or "deferred"';
+    case "model?":
+      return isModel(value) ? undefined : "a gateway id or an AI SDK language model";
+    case "schema":
+      return isSchema(value) ? undefined : "a Zod schema of an object";
+    case "url":
+      return typeof value === "function" || isHttpUrl(value)
+        ? undefined
+        : "an http(s) URL, or a function that returns one";
+    case "any?":
+      return undefined;
+  }
+}
+
+function isModel(value: unknown): boolean {
+  if (typeof value === "string") return value.trim() !== "";
+  return typeof value === "object" && value !== null && "specificationVersion" in value && "modelId" in value;
+}
+
+function isSchema(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "safeParse" in value;
+}
+
+function isHttpUrl(value: unknown): boolean {
+  return typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}

@@ -1,0 +1,36 @@
+import type { LanguageModel } from "ai";
+import type { ToolVisibility } from "../protocol/manifest.ts";
+import { brand } from "./brand.ts";
+import { checkOptions } from "./check-options.ts";
+
+export interface AgentOptions {
+  /** What the agent is for. Required in a subagent and in a member that peers call without their own text. */
+  readonly description?: string;
+  /**
+   * A gateway id (`"anthropic/claude-opus-5.5"`) or any AI SDK language model. Without one, and whenever a
+   * gateway id has no credential to go with it, the agent answers with the embedded offline model.
+   */
+  readonly model?: LanguageModel;
+  /** Whether the parent's model sees this agent as a tool (contract §4). Default `true`. */
+  readonly tool?: ToolVisibility;
+}
+
+export interface AgentDefinition extends AgentOptions {
+  readonly tool: ToolVisibility;
+}
+
+/**
+ * Defines the agent of `agent/agent.ts` or `agent/subagents/<id>/agent.ts` (contract §3).
+ *
+ * @throws AgentError `CONFIG_INVALID` for an unknown option or one of the wrong type.
+ * @example
+ * export default defineAgent({ description: "Reviews texts.", model: "anthropic/claude-opus-5.5" });
+ */
+export function defineAgent(options: AgentOptions): AgentDefinition {
+  checkOptions("defineAgent", options, {
+    description: "string?",
+    model: "model?",
+    tool: "visibility?",
+  });
+  return brand("agent", { ...options, tool: options.tool ?? true });
+}

@@ -1,0 +1,20 @@
+export { kindOf } from "./brand.ts";
+export type { DefinitionKind } from "./brand.ts";
+export { defineAgent } from "./define-agent.ts";
+export type { AgentDefinition, AgentOptions } from "./define-agent.ts";
+export { defineInstructions } from "./define-instructions.ts";
+export type { InstructionsDefinition } from "./define-instructions.ts";
+export { defineRemoteAgent } from "./define-remote-agent.ts";
+export type {
+  OutboundAuth,
+  OutboundHeaders,
+  RemoteAgentDefinition,
+  RemoteAgentOptions,
+  Transport,
+} from "./define-remote-agent.ts";
+export { defineTool } from "./define-tool.ts";
+export type { ToolContext, ToolDefinition, ToolOptions } from "./define-tool.ts";
+export { defineWorkspaceAgent } from "./define-workspace-agent.ts";
+export type { WorkspaceAgentDefinition, WorkspaceAgentOptions } from "./define-workspace-agent.ts";
+export { disableTool } from "./disable-tool.ts";
+export type { DisabledToolDefinition } from "./disable-tool.ts";

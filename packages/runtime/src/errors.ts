@@ -1,0 +1,89 @@
+/**
+ * The one error class of the runtime and the table of its codes.
+ *
+ * Every error that reaches a person names what went wrong and where in `message`, and how to repair it in
+ * `fix`. `docs/errors.md` has one section per code; a test keeps the two equal.
+ */
+
+const MARKER = Symbol.for("eve.AgentError");
+
+/** Code → HTTP status it answers with, and whether the same request may succeed when sent again. */
+export const ERROR_CODES = {
+  BAD_REQUEST: { status: 400, retryable: false },
+  BUILD_FAILED: { status: 500, retryable: false },
+  CONFIG_INVALID: { status: 500, retryable: false },
+  EMPTY_REPLY: { status: 502, retryable: true },
+  FORBIDDEN: { status: 403, retryable: false },
+  INTERNAL: { status: 500, retryable: true },
+  INVALID_INPUT: { status: 400, retryable: false },
+  MEMBER_UNAVAILABLE: { status: 503, retryable: true },
+  MODEL_FAILED: { status: 502, retryable: true },
+  NO_TRANSPORT: { status: 502, retryable: false },
+  NOT_FOUND: { status: 404, retryable: false },
+  PAYLOAD_TOO_LARGE: { status: 413, retryable: false },
+  PORT_IN_USE: { status: 500, retryable: false },
+  PROTOCOL_MISMATCH: { status: 502, retryable: false },
+  REMOTE_FAILED: { status: 502, retryable: true },
+  SESSION_EXPIRED: { status: 410, retryable: false },
+  SESSION_NOT_ACTIVE: { status: 409, retryable: false },
+  STORE_LOCKED: { status: 500, retryable: false },
+  STORE_UNUSABLE: { status: 500, retryable: false },
+  SUBAGENT_UNAVAILABLE: { status: 409, retryable: false },
+  TOO_MANY_TASKS: { status: 429, retryable: true },
+  TOOL_FAILED: { status: 500, retryable: false },
+  TOOL_INTERRUPTED: { status: 500, retryable: false },
+  UNAUTHORIZED: { status: 401, retryable: false },
+  UNCERTAIN_OUTCOME: { status: 502, retryable: false },
+  UNKNOWN_TASK: { status: 404, retryable: false },
+  UNKNOWN_TOOL: { status: 404, retryable: false },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, retryable: false },
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+export interface AgentErrorOptions {
+  /** One imperative sentence that says how to repair it. */
+  readonly fix?: string;
+  readonly cause?: unknown;
+  /** JSON-serialisable facts for programs. Never a credential, a stack or an absolute path. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * An error with a code from {@link ERROR_CODES}.
+ *
+ * @example
+ * throw new AgentError("NO_TRANSPORT", 'No address is known for the peer "research".', {
+ *   fix: "Give defineWorkspaceAgent a `transport`, or set EVE_PEER_RESEARCH_URL.",
+ * });
+ */
+export class AgentError extends Error {
+  readonly code: ErrorCode;
+  readonly fix: string | undefined;
+  readonly data: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AgentErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "AgentError";
+    this.code = code;
+    this.fix = options.fix;
+    this.data = options.data;
+    Object.defineProperty(this, MARKER, { value: true });
+  }
+
+  /** True for an `AgentError` of any copy of this module, optionally of one code only. */
+  static is(error: unknown, code?: ErrorCode): error is AgentError {
+    return (
+      typeof error === "object" &&
+      error !== null &&
+      (error as Record<symbol, unknown>)[MARKER] === true &&
+      (code === undefined || (error as AgentError).code === code)
+    );
+  }
+}
+
+/** The message of anything thrown, without a stack. */
+export function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  return typeof error === "string" ? error : JSON.stringify(error) ?? String(error);
+}

@@ -1,0 +1,80 @@
+import { z } from "zod";
+
+/**
+ * The compiled form of one member: data only, written by `eve build` beside the bundle and read once at start
+ * (contract §4). Paths are relative to the member's `agent/` folder and use `/`.
+ */
+export const MANIFEST_VERSION = 1;
+
+const visibility = z.union([z.boolean(), z.literal("deferred")]);
+
+const toolSchema = z.object({
+  name: z.string(),
+  /** Module that default-exports the definition; a key of the bundle's module table. */
+  source: z.string(),
+  description: z.string(),
+  /** JSON Schema of the input. */
+  inputSchema: z.record(z.string(), z.unknown()),
+  onInterrupt: z.enum(["retry", "fail"]),
+});
+
+const subagentSchema = z.object({
+  /** Path-derived name: what the model and `ctx.agent` use. */
+  name: z.string(),
+  kind: z.enum(["local", "remote", "peer"]),
+  source: z.string(),
+  description: z.string(),
+  tool: visibility,
+  /** `local`: the node it runs. */
+  nodeId: z.string().optional(),
+  /** `peer`: the workspace member it calls. */
+  peer: z.string().optional(),
+});
+
+/** Why a name is, or is not, among the tools that a node's model sees. */
+const compositionSchema = z.object({
+  name: z.string(),
+  visible: z.boolean(),
+  kind: z.enum(["tool", "agent"]),
+  reason: z.enum(["authored", "derived", "tool-false", "disabled-at-path", "replaced-at-path", "deferred"]),
+  source: z.string(),
+});
+
+const nodeSchema = z.object({
+  /** `root`, or the path of names below it: `root/reviewer`. */
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  /** Module of `agent.ts`; absent on a root without one. */
+  source: z.string().optional(),
+  /** Text of `instructions.md`, or of a string `instructions.ts`; absent when a module computes it. */
+  instructions: z.string().optional(),
+  /** Module that default-exports `defineInstructions(...)`. */
+  instructionsSource: z.string().optional(),
+  /** What `info` shows: a gateway id, or `<provider>/<model>` of an instance. */
+  modelId: z.string(),
+  /** Every tool authored for the node. */
+  tools: z.array(toolSchema),
+  /** Registry: every agent the node may call. */
+  subagents: z.array(subagentSchema),
+  /** Projection: one entry per name decided. */
+  composition: z.array(compositionSchema),
+});
+
+export const manifestSchema = z.object({
+  version: z.literal(MANIFEST_VERSION),
+  /** Name of the member: its folder under `agents/`. */
+  member: z.string(),
+  /** Hash of the sources the bundle was made from. */
+  buildId: z.string(),
+  nodes: z.array(nodeSchema).min(1),
+  /** Module of `channels/eve.ts`, when authored. */
+  channel: z.string().optional(),
+});
+
+export type Manifest = z.infer<typeof manifestSchema>;
+export type ManifestNode = z.infer<typeof nodeSchema>;
+export type ManifestTool = z.infer<typeof toolSchema>;
+export type ManifestSubagent = z.infer<typeof subagentSchema>;
+export type Composition = z.infer<typeof compositionSchema>;
+export type ToolVisibility = z.infer<typeof visibility>;
