@@ -1,0 +1,53 @@
+import { messageOf, AgentError } from "../errors.ts";
+
+type Command = (args: string[]) => Promise<number>;
+
+// Imported when asked for: `eve start` must not load the compiler.
+const COMMANDS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>> = {
+  build: { summary: "Compile the member in this folder", load: async () => (await import("./build.ts")).build },
+  dev: { summary: "Serve the member and follow its changes", load: async () => (await import("./dev.ts")).dev },
+  start: { summary: "Serve the last build", load: async () => (await import("./start.ts")).start },
+};
+
+const HELP = `Usage: eve <command> [flags]
+
+${Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(8)}${summary}`).join("\n")}
+  help    Show this text
+
+Run it in the folder of a member (agents/<name>).
+  eve build --json    Print the result as JSON
+`;
+
+/**
+ * Runs the command line (`eve build`, `eve dev`, `eve start`, `eve help`).
+ *
+ * @param args Arguments after the program's name.
+ * @returns the exit code: 0, 1 for a failure, 2 for a command or flag that does not exist.
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  const [name = "help", ...rest] = args;
+  if (name === "help" || name === "--help" || name === "-h") {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    console.error(`eve has no command "${name}".\n\n${HELP}`);
+    return 2;
+  }
+  try {
+    return await (await command.load())(rest);
+  } catch (error) {
+    if (isUsageError(error)) {
+      console.error(`eve ${name}: ${error.message}\nRun \`eve help\` to see what there is.`);
+      return 2;
+    }
+    console.error(AgentError.is(error) ? `${error.code} ${error.message}${error.fix ? ` — ${error.fix}` : ""}` : messageOf(error));
+    return 1;
+  }
+}
+
+/** What `parseArgs` throws. */
+function isUsageError(error: unknown): error is Error {
+  return error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS");
+}

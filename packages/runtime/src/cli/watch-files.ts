@@ -1,0 +1,81 @@
+import { readdirSync, statSync, watch, type Dirent, type FSWatcher } from "node:fs";
+import { basename, join } from "node:path";
+
+/** Events of one save arrive in a burst. */
+const SETTLE_MS = 60;
+const IGNORED = /^(?:node_modules|\..*|.*~|.*\.test\.ts)$/;
+
+/**
+ * Calls `onChange` once after files below `folders` were added, removed or written. Looks at no dot files, tests and
+ * `node_modules`; an event that changed no file (an editor's temporary file) is none.
+ *
+ * @returns stops watching.
+ */
+export function watchFiles(folders: readonly string[], onChange: () => void): () => void {
+  const watchers = new Map<string, FSWatcher>();
+  let timer: NodeJS.Timeout | undefined;
+  let known = scan();
+
+  function scan(): string {
+    const folderPaths = new Set<string>();
+    const files: string[] = [];
+    for (const folder of folders) walk(folder, folderPaths, files);
+    for (const [path, watcher] of watchers) {
+      if (folderPaths.has(path)) continue;
+      watcher.close();
+      watchers.delete(path);
+    }
+    const added = [...folderPaths].filter((path) => !watchers.has(path) && watchFolder(path));
+    // A file may have been written between the walk and the start of the watch.
+    return added.length > 0 ? scan() : files.sort().join("\n");
+  }
+
+  function watchFolder(path: string): boolean {
+    try {
+      const watcher = watch(path, { persistent: false }, settle);
+      watcher.on("error", settle);
+      watchers.set(path, watcher);
+      return true;
+    } catch {
+      // Removed since the walk: the event of its parent brings the next scan.
+      return false;
+    }
+  }
+
+  function settle(): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const now = scan();
+      if (now === known) return;
+      known = now;
+      onChange();
+    }, SETTLE_MS);
+  }
+
+  return () => {
+    clearTimeout(timer);
+    for (const watcher of watchers.values()) watcher.close();
+    watchers.clear();
+  };
+}
+
+function walk(folder: string, folders: Set<string>, files: string[]): void {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return;
+  }
+  folders.add(folder);
+  for (const entry of entries) {
+    if (IGNORED.test(basename(entry.name))) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) walk(path, folders, files);
+    else if (entry.isFile()) files.push(`${path} ${stamp(path)}`);
+  }
+}
+
+function stamp(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats ? `${stats.mtimeMs} ${stats.size} ${stats.ino}` : "";
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, realpathSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { discoverMember, discoverWorkspace, reportTo, sortDiagnostics, type Diagnostic } from "../discover/index.ts";
+import type { Manifest } from "../protocol/manifest.ts";
+import { assembleNodes, toManifest } from "./assemble.ts";
+import { bundleMember, type BundleOptions } from "./bundle.ts";
+import { checkModules, modulesOf } from "./check-modules.ts";
+import { createEvaluator } from "./evaluate.ts";
+import { replaceFolder, writeFiles } from "./output-folder.ts";
+import { resolvePeers } from "./resolve-peers.ts";
+
+export interface CompileOptions {
+  /** Folder of the member: the one that holds `agent/`. */
+  readonly memberDir: string;
+  /** Default `.eve/build` in the member's folder, `.eve/dev` in `dev` mode. */
+  readonly outDir?: string;
+  readonly mode?: "build" | "dev";
+  /** How long one module may take to load, in milliseconds. Default 20,000. */
+  readonly timeoutMs?: number;
+}
+
+export type CompileResult =
+  | {
+      readonly ok: true;
+      readonly manifest: Manifest;
+      /** Holds `server.mjs`, `modules.mjs`, `manifest.json`, `chunks/` and source maps. */
+      readonly outDir: string;
+      /** Absolute path of `server.mjs`: running it serves the member. */
+      readonly entry: string;
+      /** Size of the code, without source maps. */
+      readonly bytes: number;
+      readonly diagnostics: readonly [];
+      readonly warnings: readonly Diagnostic[];
+    }
+  | {
+      readonly ok: false;
+      /** The errors, sorted by path and line. */
+      readonly diagnostics: readonly Diagnostic[];
+      readonly warnings: readonly Diagnostic[];
+    };
+
+/**
+ * Compiles one member: authored files → diagnostics, manifest and bundle (contract §3, §4). Every problem is
+ * collected before it returns. A build that fails leaves the last good one where it is.
+ *
+ * @example
+ * const result = await compileMember({ memberDir: "agents/foreman" });
+ * if (!result.ok) for (const diagnostic of result.diagnostics) console.error(formatDiagnostic(diagnostic));
+ */
+export async function compileMember(options: CompileOptions): Promise<CompileResult> {
+  const memberDir = toRealPath(options.memberDir);
+  const outDir = resolve(options.outDir ?? join(memberDir, ".eve", options.mode ?? "build"));
+  const workspace = discoverWorkspace(memberDir);
+  const base = workspace?.root ?? process.cwd();
+  const member = discoverMember({ memberDir, base });
+  const diagnostics: Diagnostic[] = [...member.diagnostics];
+  const report = reportTo(diagnostics, base);
+
+  // Beside the final folder and equally deep, so that relative source maps already fit while definitions load.
+  const draftDir = `${outDir}.${randomUUID()}`;
+  const scratchDir = `${draftDir}.peers`;
+  const evaluator = createEvaluator(options.timeoutMs ?? 20_000);
+  try {
+    const slots = modulesOf(member.nodes);
+    // Not `base`: a bundle must not depend on the folder that the command was started in.
+    const bundleOptions: BundleOptions = {
+      member, outDir, root: workspace?.root ?? memberDir, base, entries: ["loaders", "modules", "server"],
+    };
+    const { bundle, modules, diagnostics: problems } = await bundleMember(slots, bundleOptions);
+    diagnostics.push(...problems);
+    writeFiles(draftDir, bundle?.files ?? new Map());
+    const outcomes = await evaluator.evaluate(join(draftDir, "loaders.mjs"), modules.map(({ source }) => source));
+    const definitions = checkModules(memberDir, slots, outcomes, report);
+    const peerDescriptions = await resolvePeers(member.nodes, definitions, {
+      member, workspace, base, evaluator, scratchDir, report, diagnostics,
+    });
+    const nodes = assembleNodes({ member, definitions, peerDescriptions, report });
+
+    const sorted = sortDiagnostics(diagnostics);
+    const warnings = sorted.filter(({ severity }) => severity === "warning");
+    const errors = sorted.filter(({ severity }) => severity === "error");
+    if (errors.length > 0 || bundle === undefined) return { ok: false, diagnostics: errors, warnings };
+
+    const manifest = toManifest(member, nodes, bundle.files);
+    writeFiles(draftDir, new Map([["manifest.json", `${JSON.stringify(manifest, null, 2)}\n`]]));
+    replaceFolder(outDir, draftDir);
+    const bytes = [...bundle.files].reduce((sum, [name, file]) => sum + (name.endsWith(".map") ? 0 : file.length), 0);
+    return { ok: true, manifest, outDir, entry: join(outDir, "server.mjs"), bytes, diagnostics: [], warnings };
+  } finally {
+    evaluator.close();
+    rmSync(draftDir, { recursive: true, force: true });
+    rmSync(scratchDir, { recursive: true, force: true });
+  }
+}
+
+/** esbuild and stack traces speak of real paths: through a link, no file would look authored. */
+function toRealPath(folder: string): string {
+  return existsSync(folder) ? realpathSync(folder) : resolve(folder);
+}

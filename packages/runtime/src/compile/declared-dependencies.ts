@@ -1,0 +1,40 @@
+import { isBuiltin } from "node:module";
+import { sep } from "node:path";
+import type { Plugin } from "esbuild";
+import type { DiscoveredMember } from "../discover/index.ts";
+
+/**
+ * Refuses imports of packages that the member's own `package.json` does not declare (contract §2.1): a workspace
+ * often finds them anyway, hoisted for somebody else, and the build of this member alone would not.
+ */
+export function declaredDependenciesPlugin(member: DiscoveredMember): Plugin {
+  const checked = Symbol("checked");
+  return {
+    name: "eve-declared-dependencies",
+    setup(build) {
+      build.onResolve({ filter: /^[^./#]/ }, async ({ path, pluginData, ...from }) => {
+        if (pluginData === checked || from.namespace !== "file" || from.kind === "entry-point") return undefined;
+        if (!isAuthored(member.dir, from.importer) || isBuiltin(path)) return undefined;
+        const name = packageName(path);
+        if (member.dependencies.has(name)) return undefined;
+
+        // A path alias of the member's tsconfig looks like a package.
+        const resolved = await build.resolve(path, { ...from, pluginData: checked });
+        if (resolved.errors.length === 0 && isAuthored(member.dir, resolved.path)) return resolved;
+        const detail = { code: "DEPENDENCY_UNDECLARED", fix: `Add "${name}" to the dependencies of the member's package.json.` };
+        return { errors: [{ text: `"${name}" is imported but not declared as a dependency.`, detail }] };
+      });
+    },
+  };
+}
+
+/** True for a file that belongs to the member and not to a package installed in it. */
+export function isAuthored(memberDir: string, path: string): boolean {
+  if (!path.startsWith(memberDir + sep)) return false;
+  const [first] = path.slice(memberDir.length + 1).split(sep);
+  return first !== "node_modules" && first !== ".eve";
+}
+
+function packageName(specifier: string): string {
+  return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+}

@@ -1,0 +1,2 @@
+export { compileMember } from "./compile-member.ts";
+export type { CompileOptions, CompileResult } from "./compile-member.ts";

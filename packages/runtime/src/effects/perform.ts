@@ -1,0 +1,37 @@
+import type { Perform } from "../engine/ports.ts";
+import type { ModelFacts } from "../models/resolve-model.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { CallbackTokens } from "../transport/callback-token.ts";
+import { callModel } from "./call-model.ts";
+import { deliverOutgoing } from "./deliver-outgoing.ts";
+import { runTool } from "./run-tool.ts";
+import { sendToRemote } from "./send-to-remote.ts";
+import { watchRemote } from "./watch-remote.ts";
+
+/** What effects need of the member they run in. */
+export interface Member {
+  readonly registry: Registry;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly tokens: CallbackTokens;
+  /** Address of this member's API as others reach it, e.g. `http://127.0.0.1:3000/eve/foreman/v1`. */
+  readonly publicBase: () => string;
+  readonly modelFacts: (nodeId: string) => ModelFacts;
+}
+
+/** Runs the effects of a member's sessions. */
+export function createPerform(member: Member): Perform {
+  return async (effect, context) => {
+    switch (effect.kind) {
+      case "model":
+        return callModel(member, effect, context);
+      case "tool":
+        return runTool(member, effect, context);
+      case "send":
+        return sendToRemote(member, effect, context);
+      case "watch":
+        return watchRemote(member, effect, context);
+      case "outgoing":
+        return deliverOutgoing(member, effect.outgoing, context);
+    }
+  };
+}

@@ -1,0 +1,54 @@
+import type { Effect } from "../engine/decide.ts";
+import type { EffectInput } from "../engine/input.ts";
+import type { EffectContext } from "../engine/ports.ts";
+import { invalidInput } from "../engine/text.ts";
+import { AgentError, messageOf } from "../errors.ts";
+import type { Member } from "./perform.ts";
+
+type ToolEffect = Extract<Effect, { kind: "tool" }>;
+
+/** Runs one call of an authored tool. What it throws is the call's result, for the model to read. */
+export async function runTool(
+  member: Member,
+  { call, turnId }: ToolEffect,
+  { state, signal }: EffectContext,
+): Promise<EffectInput | undefined> {
+  const { callId, toolName } = call;
+  const settle = (status: "completed" | "failed", output: unknown): EffectInput => ({
+    kind: "tool.settled",
+    callId,
+    status,
+    output,
+  });
+  try {
+    const registered = member.registry.node(state.nodeId).tools.get(toolName);
+    if (registered === undefined) throw new AgentError("UNKNOWN_TOOL", `This build has no tool "${toolName}".`);
+    const { definition } = registered;
+    const input = await definition.inputSchema.safeParseAsync(call.input);
+    if (!input.success) {
+      const problems = input.error.issues.map((issue) => `${issue.path.join(".") || "input"}: ${issue.message}`);
+      return settle("failed", invalidInput(toolName, problems.join("; ")));
+    }
+    const output = await definition.execute(input.data, {
+      session: {
+        id: state.sessionId,
+        auth: { current: state.turn!.principal, initiator: state.initiator },
+      },
+      callId,
+      toolName,
+      abortSignal: signal,
+      idempotencyKey: `${state.sessionId}:${turnId}:${callId}`,
+    });
+    return settle("completed", toJson(output, toolName));
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    return settle("failed", `TOOL_FAILED: ${messageOf(error)}`);
+  }
+}
+
+function toJson(output: unknown, toolName: string): unknown {
+  if (output === undefined) return null;
+  const text = JSON.stringify(output);
+  if (text === undefined) throw new TypeError(`${toolName} returned a ${typeof output}, which is not JSON.`);
+  return JSON.parse(text);
+}

@@ -1,0 +1,55 @@
+import type { Effect } from "../engine/decide.ts";
+import type { EffectInput } from "../engine/input.ts";
+import type { EffectContext } from "../engine/ports.ts";
+import { wrapDelegation } from "../engine/text.ts";
+import { createRemoteSession, sendToRemoteSession } from "../transport/remote-client.ts";
+import { delay } from "./delay.ts";
+import type { Member } from "./perform.ts";
+import { addressOf, isRetryable, toRemoteError } from "./remote-request.ts";
+
+/** A remote that is being restarted is waited for this long. */
+const PATIENCE_MS = 60_000;
+const FIRST_DELAY_MS = 100;
+const MAX_DELAY_MS = 5_000;
+
+type SendEffect = Extract<Effect, { kind: "send" | "watch" }>;
+
+/** Hands a message to a remote: creates its session, or continues it. Repeated under the same operation id. */
+export async function sendToRemote(
+  member: Member,
+  { taskId, remote, childSessionId, call }: SendEffect,
+  { state, signal }: EffectContext,
+): Promise<EffectInput | undefined> {
+  const { callId } = call;
+  const token = member.tokens.create(state.sessionId, callId);
+  const body = {
+    message: wrapDelegation(call.message),
+    callback: { callId, subagentName: remote.name, token, url: `${member.publicBase()}/callback/${token}` },
+    operationId: `${state.sessionId}:${callId}`,
+  };
+  const deadline = Date.now() + PATIENCE_MS;
+  for (let wait = FIRST_DELAY_MS; ; wait = Math.min(wait * 2, MAX_DELAY_MS)) {
+    try {
+      const address = await addressOf(member, remote);
+      const request = { address, signal };
+      const accepted =
+        childSessionId === undefined
+          ? await createRemoteSession(request, body)
+          : await sendToRemoteSession(request, childSessionId, body);
+      return {
+        kind: "remote.accepted",
+        taskId,
+        callId,
+        remoteSessionId: accepted.sessionId,
+        deliveryId: accepted.deliveryId,
+        url: address.url,
+      };
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      if (!isRetryable(error) || Date.now() + wait > deadline) {
+        return { kind: "remote.failed", taskId, callId, ...toRemoteError(error) };
+      }
+      if (!(await delay(wait, signal))) return undefined;
+    }
+  }
+}

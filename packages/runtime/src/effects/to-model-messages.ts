@@ -1,0 +1,76 @@
+import type { ModelMessage, UserContent } from "ai";
+import type { HistoryItem } from "../engine/state.ts";
+import { CANCELLED_CALL } from "../engine/text.ts";
+import type { MessagePart } from "../protocol/events.ts";
+
+/**
+ * The history as the AI SDK takes it. Every call gets a result right behind the message that made it, as providers
+ * demand; one that was stopped before it had a result gets a sentence that says so.
+ */
+export function toModelMessages(history: readonly HistoryItem[]): ModelMessage[] {
+  const results = new Map(history.flatMap((item) => (item.role === "tool" ? [[item.callId, item] as const] : [])));
+  return history.flatMap((item): ModelMessage[] => {
+    switch (item.role) {
+      case "user":
+        return [{ role: "user", content: toContent(item.parts) }];
+      case "note":
+        return [{ role: "user", content: item.text }];
+      case "tool":
+        return [];
+      case "assistant":
+        return toAssistant(item, results);
+    }
+  });
+}
+
+type ToolItem = Extract<HistoryItem, { role: "tool" }>;
+
+function toAssistant(
+  { text, calls, native }: Extract<HistoryItem, { role: "assistant" }>,
+  results: ReadonlyMap<string, ToolItem>,
+): ModelMessage[] {
+  const spoken: ModelMessage = (native as ModelMessage | undefined) ?? {
+    role: "assistant",
+    content: [
+      ...(text === "" ? [] : [{ type: "text" as const, text }]),
+      ...calls.map(({ callId, toolName, input }) => ({
+        type: "tool-call" as const,
+        toolCallId: callId,
+        toolName,
+        input,
+      })),
+    ],
+  };
+  if (calls.length === 0) return [spoken];
+  return [
+    spoken,
+    {
+      role: "tool",
+      content: calls.map(({ callId, toolName }) => ({
+        type: "tool-result" as const,
+        toolCallId: callId,
+        toolName,
+        output: toOutput(results.get(callId)),
+      })),
+    },
+  ];
+}
+
+function toOutput(item: ToolItem | undefined): { type: "text" | "error-text"; value: string } | { type: "json"; value: never } {
+  if (item === undefined) return { type: "text", value: CANCELLED_CALL };
+  if (typeof item.output === "string") return { type: item.failed ? "error-text" : "text", value: item.output };
+  return { type: "json", value: (item.output ?? null) as never };
+}
+
+function toContent(parts: readonly MessagePart[]): UserContent {
+  return parts.map((part) =>
+    part.type === "text"
+      ? { type: "text" as const, text: part.text }
+      : {
+          type: "file" as const,
+          mediaType: part.mediaType,
+          data: part.url === undefined ? part.data! : new URL(part.url),
+          ...(part.filename === undefined ? {} : { filename: part.filename }),
+        },
+  );
+}

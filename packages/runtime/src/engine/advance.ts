@@ -1,0 +1,102 @@
+import { createDraft, inStep, type Draft } from "./draft.ts";
+import { decide } from "./decide.ts";
+import type { Advance, Input, OpenInput, Surroundings } from "./input.ts";
+import { modelFailed, modelResponded } from "./respond.ts";
+import type { Delivery, SessionState } from "./state.ts";
+import { remoteAccepted, settleCalls } from "./settle.ts";
+import { interruptedTool } from "./text.ts";
+import { cancelTurn, endSession, resumeAfterCalls, startNextTurn } from "./turn.ts";
+
+/**
+ * What an input makes of a session: the entries to append and the messages to other sessions. Pure. An input that
+ * no longer fits (a late result, a message to an ended session) makes nothing, so it may arrive any number of times.
+ */
+export function advance(state: SessionState | undefined, input: Input, around: Surroundings): Advance {
+  const draft = createDraft(state, around);
+  apply(draft, state, input);
+  const changed = draft.entries.length > 0;
+  return { entries: draft.entries, posts: draft.posts, state: changed ? draft.state : state };
+}
+
+function apply(draft: Draft, state: SessionState | undefined, input: Input): void {
+  if (input.kind === "open") {
+    if (state === undefined) open(draft, input);
+    return;
+  }
+  if (state === undefined) return;
+  switch (input.kind) {
+    case "deliver":
+      return deliver(draft, input.delivery);
+    case "cancel":
+      return cancelTurn(draft, input.turnId);
+    case "reset":
+      return endSession(draft, input.reason);
+    case "child.settled":
+      return settleCalls(draft, input);
+    case "model.responded":
+      return modelResponded(draft, input);
+    case "model.failed":
+      return modelFailed(draft, input);
+    case "tool.settled":
+      return settleTool(draft, input.callId, input.status, input.output);
+    case "remote.accepted":
+      return remoteAccepted(draft, input);
+    case "remote.failed":
+      return settleCalls(draft, {
+        callIds: [input.callId],
+        status: "failed",
+        error: { code: input.code, message: input.message },
+      });
+    case "outgoing.done":
+      return draft.emit({ public: false, type: "outgoing.done", data: { id: input.id } });
+    case "effect.interrupted":
+      return interrupted(draft, input.effectId);
+  }
+}
+
+function open(draft: Draft, input: OpenInput): void {
+  const { nodeId, agentName, origin, initiator } = input;
+  const { sessionId } = draft.around;
+  draft.emit({
+    public: false,
+    type: "session.opened",
+    data: { sessionId, nodeId, agentName, origin, initiator },
+  });
+  if (input.first !== undefined) deliver(draft, input.first);
+}
+
+function deliver(draft: Draft, delivery: Delivery): void {
+  if (draft.state.ended) return;
+  draft.emit({ public: false, type: "delivery.queued", data: { delivery } });
+  if (draft.state.turn === undefined) startNextTurn(draft);
+}
+
+function settleTool(draft: Draft, callId: string, status: "completed" | "failed", output: unknown): void {
+  const call = draft.state.turn?.pending[callId];
+  if (call === undefined) return;
+  draft.emit({
+    public: true,
+    type: "action.result",
+    data: {
+      ...inStep(draft),
+      result: { callId, kind: "tool-result", toolName: call.toolName, output },
+      status,
+    },
+  });
+  resumeAfterCalls(draft);
+}
+
+/** A crash stopped an effect: a model call is announced anew, a tool asks its `onInterrupt` (§19, §21). */
+function interrupted(draft: Draft, effectId: string): void {
+  const effect = decide(draft.state).find((candidate) => candidate.id === effectId);
+  if (effect?.kind === "model") {
+    draft.emit({
+      public: true,
+      type: "step.started",
+      data: { ...inStep(draft), modelId: draft.around.modelId, attempt: draft.turn.attempt + 1 },
+    });
+  }
+  if (effect?.kind === "tool" && effect.call.onInterrupt === "fail") {
+    settleTool(draft, effect.call.callId, "failed", interruptedTool(effect.call.toolName));
+  }
+}

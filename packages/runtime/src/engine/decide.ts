@@ -1,0 +1,57 @@
+import type { Outgoing, PendingCall, RemoteTarget, SessionState, TaskCall } from "./state.ts";
+
+/** Work that should be running for a session, each with an id that stays the same across restarts. */
+export type Effect =
+  | { readonly id: string; readonly kind: "model"; readonly failures: number }
+  | { readonly id: string; readonly kind: "tool"; readonly turnId: string; readonly call: PendingCall }
+  | {
+      readonly id: string;
+      /** `send`: the remote must get the message. `watch`: its reply is due, by callback or from its stream. */
+      readonly kind: "send" | "watch";
+      readonly taskId: string;
+      readonly remote: RemoteTarget;
+      readonly childSessionId: string | undefined;
+      readonly call: TaskCall;
+    }
+  | { readonly id: string; readonly kind: "outgoing"; readonly outgoing: Outgoing };
+
+/** The set of effects that should be running in a state; what is not in it is to be aborted. */
+export function decide(state: SessionState): readonly Effect[] {
+  return [...turnEffects(state), ...taskEffects(state), ...outgoingEffects(state)];
+}
+
+function turnEffects({ turn, ended }: SessionState): Effect[] {
+  if (turn === undefined || ended) return [];
+  if (turn.phase === "model") {
+    const id = `model:${turn.turnId}:${turn.stepIndex}:${turn.attempt}`;
+    return [{ id, kind: "model", failures: turn.failures }];
+  }
+  return Object.values(turn.pending).map((call) => ({
+    id: `tool:${turn.turnId}:${call.callId}`,
+    kind: "tool",
+    turnId: turn.turnId,
+    call,
+  }));
+}
+
+function taskEffects(state: SessionState): Effect[] {
+  const effects: Effect[] = [];
+  for (const { taskId, remote, childSessionId, waiting } of Object.values(state.tasks)) {
+    if (remote === undefined) continue;
+    // One message at a time: a follow-up needs the session that the first one opens.
+    const unsent = waiting.find((call) => !call.sent);
+    if (unsent !== undefined) {
+      const id = `send:${taskId}:${unsent.callId}`;
+      effects.push({ id, kind: "send", taskId, remote, childSessionId, call: unsent });
+    }
+    for (const call of waiting) {
+      if (!call.sent || call.read) continue;
+      effects.push({ id: `watch:${taskId}:${call.callId}`, kind: "watch", taskId, remote, childSessionId, call });
+    }
+  }
+  return effects;
+}
+
+function outgoingEffects({ outbox }: SessionState): Effect[] {
+  return outbox.map((outgoing) => ({ id: `outgoing:${outgoing.id}`, kind: "outgoing", outgoing }));
+}

@@ -1,0 +1,75 @@
+import type { EventData, EventType, MessagePart, Usage } from "../protocol/events.ts";
+import type { Principal } from "../protocol/principal.ts";
+import type { Delivery, Outgoing, PendingCall, RemoteTarget, ReplyTo, SessionOrigin } from "./state.ts";
+
+/**
+ * The log of a session is a list of entries. Public ones are the events of its stream; `inner` is what only the
+ * engine needs of them. The others never leave the store. State is the fold of the log, nothing else.
+ */
+interface Inner {
+  "turn.started": { readonly principal: Principal };
+  "message.received": { readonly deliveryIds: readonly string[]; readonly replyTo?: ReplyTo };
+  "task.started": { readonly nodeId?: string; readonly remote?: RemoteTarget; readonly message: string };
+  /** `show`: the model reads this result; a reply that settles several calls is shown once (§6.3). */
+  "task.settled": { readonly show: boolean };
+  "step.completed": { readonly native?: unknown };
+}
+
+export type PublicEntry = {
+  [T in EventType]: {
+    readonly public: true;
+    readonly type: T;
+    readonly data: EventData<T>;
+    readonly inner?: T extends keyof Inner ? Inner[T] : undefined;
+  };
+}[EventType];
+
+interface Facts {
+  "session.opened": {
+    readonly sessionId: string;
+    readonly nodeId: string;
+    readonly agentName: string;
+    readonly origin: SessionOrigin;
+    readonly initiator: Principal;
+  };
+  "delivery.queued": { readonly delivery: Delivery };
+  "delivery.dropped": { readonly deliveryId: string };
+  "tasks.noted": { readonly text: string; readonly key: string };
+  "results.shown": { readonly text: string; readonly count: number };
+  "reply.reissued": { readonly text: string };
+  "call.sent": {
+    readonly taskId: string;
+    readonly callId: string;
+    readonly remoteSessionId: string;
+    readonly deliveryId: string | undefined;
+  };
+  "call.read": { readonly taskId: string; readonly callIds: readonly string[] };
+  "call.requested": { readonly call: PendingCall };
+  "outgoing.queued": { readonly outgoing: Outgoing };
+  "outgoing.done": { readonly id: string };
+}
+
+export type FactType = keyof Facts;
+export type FactEntry = {
+  [T in FactType]: { readonly public: false; readonly type: T; readonly data: Facts[T] };
+}[FactType];
+
+export type Entry = PublicEntry | FactEntry;
+
+/** Text of a message without its files. */
+export function textOf(parts: readonly MessagePart[]): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  const cost = a.costUsd === undefined && b.costUsd === undefined ? {} : { costUsd: (a.costUsd ?? 0) + (b.costUsd ?? 0) };
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+    ...cost,
+  };
+}

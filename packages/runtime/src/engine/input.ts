@@ -1,0 +1,116 @@
+import type { MessagePart, Usage } from "../protocol/events.ts";
+import type { Principal } from "../protocol/principal.ts";
+import type { Entry } from "./entry.ts";
+import type { Delivery, RemoteTarget, SessionOrigin, SessionState } from "./state.ts";
+
+/** The first input of every session. */
+export interface OpenInput {
+  readonly kind: "open";
+  readonly nodeId: string;
+  readonly agentName: string;
+  readonly origin: SessionOrigin;
+  readonly initiator: Principal;
+  readonly first?: Delivery;
+}
+
+/** A child's turn ended; it read the messages of `callIds`. */
+export interface ChildSettledInput {
+  readonly kind: "child.settled";
+  readonly callIds: readonly string[];
+  /** Where the child is, from a callback that came before the answer to the request that created it. */
+  readonly remote?: { readonly sessionId: string; readonly url: string };
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly output?: unknown;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** What reaches a session from outside it, accepted durably and processed in order. */
+export type MailInput =
+  | OpenInput
+  | { readonly kind: "deliver"; readonly delivery: Delivery }
+  | { readonly kind: "cancel"; readonly turnId?: string }
+  | { readonly kind: "reset"; readonly reason?: string }
+  | ChildSettledInput;
+
+/** A call in a model's response, resolved against the registry by whoever ran the model. */
+export type ResolvedCall = {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+  readonly target:
+    | { readonly kind: "tool"; readonly onInterrupt: "retry" | "fail" }
+    | { readonly kind: "local"; readonly nodeId: string; readonly description: string }
+    | { readonly kind: "remote"; readonly remote: RemoteTarget; readonly description: string }
+    /** Nothing the model may call: the answer says why. */
+    | { readonly kind: "refused"; readonly code: string; readonly message: string };
+};
+
+/** How an effect ended, or that a crash interrupted it. */
+export type EffectInput =
+  | {
+      readonly kind: "model.responded";
+      readonly text: string;
+      readonly reasoning: string;
+      readonly finishReason: string;
+      readonly calls: readonly ResolvedCall[];
+      readonly usage: Usage;
+      readonly native?: unknown;
+    }
+  | { readonly kind: "model.failed"; readonly code: string; readonly message: string; readonly retryable: boolean }
+  | {
+      readonly kind: "tool.settled";
+      readonly callId: string;
+      readonly status: "completed" | "failed";
+      readonly output: unknown;
+    }
+  | {
+      readonly kind: "remote.accepted";
+      readonly taskId: string;
+      readonly callId: string;
+      readonly remoteSessionId: string;
+      /** The remote's own id of the message: finds the turn that reads it in the remote's stream. */
+      readonly deliveryId: string | undefined;
+      /** Address of the remote, for people to read. */
+      readonly url: string;
+    }
+  | {
+      readonly kind: "remote.failed";
+      readonly taskId: string;
+      readonly callId: string;
+      readonly code: string;
+      readonly message: string;
+    }
+  | ChildSettledInput
+  | { readonly kind: "outgoing.done"; readonly id: string }
+  | { readonly kind: "effect.interrupted"; readonly effectId: string };
+
+export type Input = MailInput | EffectInput;
+
+/** What the core may know of the world while it decides; recorded in entries, so a replay needs none of it. */
+export interface Surroundings {
+  /** Id of this session. */
+  readonly sessionId: string;
+  readonly modelId: string;
+  readonly eveVersion: string;
+  /** Public path of this member's API, e.g. `/eve/foreman/v1`. */
+  readonly base: string;
+  /** A fresh session id. */
+  readonly newSessionId: () => string;
+  /** `length` random characters of [a-z0-9]. */
+  readonly random: (length: number) => string;
+}
+
+/** A message to another session of the same store, written in the transaction of the entries. */
+export interface Post {
+  readonly sessionId: string;
+  /** The same id is the same message. */
+  readonly id: string;
+  readonly input: MailInput;
+}
+
+export interface Advance {
+  readonly entries: readonly Entry[];
+  readonly posts: readonly Post[];
+  /** The state with the entries folded in. */
+  readonly state: SessionState | undefined;
+}

@@ -1,0 +1,190 @@
+import { addUsage, NO_USAGE, type Entry } from "./entry.ts";
+import { reduceTask, settledText } from "./reduce-task.ts";
+import type { HistoryItem, SessionState, Turn } from "./state.ts";
+
+/** Folds one entry of the log into the state of a session. Pure: the same log always gives the same state. */
+export function reduce(state: SessionState | undefined, entry: Entry): SessionState {
+  if (entry.type === "session.opened") {
+    const { sessionId, nodeId, agentName, origin, initiator } = entry.data;
+    return {
+      format: 1,
+      sessionId,
+      nodeId,
+      agentName,
+      origin,
+      initiator,
+      started: false,
+      ended: false,
+      nextSequence: 0,
+      turn: undefined,
+      queue: [],
+      history: [],
+      tasks: {},
+      taskUses: 0,
+      outbox: [],
+      usage: NO_USAGE,
+      notedTasks: "",
+    };
+  }
+  if (state === undefined) throw new Error(`The log of a session starts with ${entry.type}, not session.opened.`);
+  return reduceOpen(state, entry);
+}
+
+function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.opened" }>): SessionState {
+  switch (entry.type) {
+    case "session.started":
+      return { ...state, started: true };
+    case "delivery.queued":
+      return { ...state, queue: [...state.queue, entry.data.delivery] };
+    case "delivery.dropped":
+      return { ...state, queue: without(state.queue, [entry.data.deliveryId]) };
+    case "turn.started":
+      return {
+        ...state,
+        nextSequence: entry.data.sequence + 1,
+        turn: {
+          turnId: entry.data.turnId,
+          sequence: entry.data.sequence,
+          principal: entry.inner!.principal,
+          phase: "model",
+          stepIndex: -1,
+          attempt: 0,
+          failures: 0,
+          pending: {},
+          callIds: [],
+          results: [],
+          replyTo: [],
+          reply: "",
+          reissued: false,
+        },
+      };
+    case "message.received": {
+      const { deliveryIds, replyTo } = entry.inner!;
+      const read = { ...state, queue: without(state.queue, deliveryIds) };
+      const heard = append(read, { role: "user", parts: entry.data.parts });
+      return replyTo === undefined ? heard : inTurn(heard, (turn) => ({ replyTo: [...turn.replyTo, replyTo] }));
+    }
+    case "results.shown":
+      return inTurn(append(state, { role: "note", text: entry.data.text }), (turn) => ({
+        results: turn.results.slice(entry.data.count),
+      }));
+    case "tasks.noted":
+      return append({ ...state, notedTasks: entry.data.key }, { role: "note", text: entry.data.text });
+    case "reply.reissued":
+      return inTurn(append(state, { role: "note", text: entry.data.text }), () => ({ reissued: true }));
+    case "step.started":
+      return inTurn(state, (turn) => ({
+        phase: "model",
+        stepIndex: entry.data.stepIndex,
+        attempt: entry.data.attempt,
+        failures: entry.data.stepIndex === turn.stepIndex ? turn.failures : 0,
+      }));
+    case "message.completed": {
+      const stepKey = `${entry.data.turnId}/${entry.data.stepIndex}`;
+      const said = append(state, { role: "assistant", stepKey, text: entry.data.message, calls: [] });
+      return inTurn(said, () => ({ reply: entry.data.message }));
+    }
+    case "actions.requested":
+      return requestActions(state, entry.data);
+    case "action.result": {
+      const { callId, toolName, output } = entry.data.result;
+      const answered = append(state, {
+        role: "tool",
+        callId,
+        toolName,
+        output,
+        failed: entry.data.status === "failed",
+      });
+      return inTurn(answered, (turn) => ({ pending: omit(turn.pending, callId) }));
+    }
+    case "step.completed":
+      return completeStep(state, entry.data, entry.inner?.native);
+    case "step.failed":
+      return inTurn(state, (turn) => ({ failures: turn.failures + 1 }));
+    case "turn.waiting":
+      return inTurn(state, () => ({ phase: "tasks" }));
+    case "turn.completed":
+    case "turn.cancelled":
+    case "turn.failed":
+      return { ...state, turn: undefined };
+    case "session.completed":
+      return { ...state, turn: undefined, queue: [], ended: true };
+    case "task.settled": {
+      const settled = { ...state, tasks: reduceTask(state, entry) };
+      if (!entry.inner!.show) return settled;
+      const { taskId, name, status } = entry.data;
+      const result = { taskId, tool: name, status, text: settledText(entry.data) };
+      return inTurn(settled, (turn) => ({ results: [...turn.results, result] }));
+    }
+    case "task.started":
+    case "agent.started":
+    case "call.sent":
+    case "call.read":
+      return { ...state, tasks: reduceTask(state, entry), taskUses: state.taskUses + 1 };
+    case "outgoing.queued":
+      return { ...state, outbox: [...state.outbox, entry.data.outgoing] };
+    case "outgoing.done":
+      return { ...state, outbox: state.outbox.filter((outgoing) => outgoing.id !== entry.data.id) };
+    case "call.requested":
+      return inTurn(state, (turn) => ({
+        phase: "calls",
+        pending: { ...turn.pending, [entry.data.call.callId]: entry.data.call },
+      }));
+    case "message.appended":
+    case "reasoning.appended":
+    case "reasoning.completed":
+    case "session.waiting":
+      return state;
+  }
+}
+
+function requestActions(
+  state: SessionState,
+  data: Extract<Entry, { type: "actions.requested" }>["data"],
+): SessionState {
+  const stepKey = `${data.turnId}/${data.stepIndex}`;
+  const calls = data.actions.map((action) => ({
+    callId: action.callId,
+    toolName: action.toolName ?? action.subagentName ?? action.remoteAgentName ?? "",
+    input: action.input,
+  }));
+  const last = state.history.at(-1);
+  const said =
+    last?.role === "assistant" && last.stepKey === stepKey
+      ? { ...state, history: [...state.history.slice(0, -1), { ...last, calls }] }
+      : append(state, { role: "assistant", stepKey, text: "", calls });
+  return inTurn(said, (turn) => ({
+    phase: "calls",
+    reply: "",
+    callIds: [...turn.callIds, ...calls.map((call) => call.callId)],
+  }));
+}
+
+function completeStep(
+  state: SessionState,
+  data: Extract<Entry, { type: "step.completed" }>["data"],
+  native: unknown,
+): SessionState {
+  const counted = { ...state, usage: addUsage(state.usage, data.usage) };
+  const last = counted.history.at(-1);
+  if (native === undefined || last?.role !== "assistant") return counted;
+  return { ...counted, history: [...counted.history.slice(0, -1), { ...last, native }] };
+}
+
+function append(state: SessionState, item: HistoryItem): SessionState {
+  return { ...state, history: [...state.history, item] };
+}
+
+function inTurn(state: SessionState, change: (turn: Turn) => Partial<Turn>): SessionState {
+  return state.turn === undefined ? state : { ...state, turn: { ...state.turn, ...change(state.turn) } };
+}
+
+function without(queue: SessionState["queue"], deliveryIds: readonly string[]): SessionState["queue"] {
+  return queue.filter((delivery) => !deliveryIds.includes(delivery.deliveryId));
+}
+
+function omit<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
+  const { [key]: _, ...rest } = record;
+  return rest;
+}
+

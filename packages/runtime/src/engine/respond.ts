@@ -1,0 +1,147 @@
+import { inStep, type Draft } from "./draft.ts";
+import type { EffectInput, ResolvedCall } from "./input.ts";
+import { answer, callAgent, working } from "./tasks.ts";
+import { EMPTY_REPLY_NOTE } from "./text.ts";
+import { beginStep, completeTurn, failTurn, holdTurn, isSteered, resumeAfterCalls } from "./turn.ts";
+
+/** Provider calls of one step in all (§19). */
+const MAX_PROVIDER_CALLS = 3;
+
+type Responded = Extract<EffectInput, { kind: "model.responded" }>;
+type Failed = Extract<EffectInput, { kind: "model.failed" }>;
+
+/** Commits a model's response and starts what it asks for. */
+export function modelResponded(draft: Draft, response: Responded): void {
+  if (draft.state.turn?.phase !== "model") return;
+  const goesOn = response.calls.length > 0 || isHeld(draft);
+  commitText(draft, response, goesOn);
+  if (response.calls.length > 0) return startCalls(draft, response);
+  completeStep(draft, response);
+  if (isSteered(draft) || draft.turn.results.length > 0) return beginStep(draft);
+  if (working(draft).length > 0) return holdTurn(draft);
+  if (response.text.trim() === "" && draft.state.origin.kind !== "root") return emptyReply(draft);
+  completeTurn(draft);
+}
+
+/** A provider call failed: once more, or the turn fails with its reason. */
+export function modelFailed(draft: Draft, failure: Failed): void {
+  if (draft.state.turn?.phase !== "model") return;
+  const { code, message } = failure;
+  const coordinates = inStep(draft);
+  const last = !failure.retryable || draft.turn.failures + 1 >= MAX_PROVIDER_CALLS;
+  draft.emit({ public: true, type: "step.failed", data: { ...coordinates, code, message } });
+  if (last) return failTurn(draft, { code, message });
+  draft.emit({
+    public: true,
+    type: "step.started",
+    data: { ...coordinates, modelId: draft.around.modelId, attempt: draft.turn.attempt + 1 },
+  });
+}
+
+function commitText(draft: Draft, response: Responded, goesOn: boolean): void {
+  const { text, reasoning } = response;
+  // What a child says before its last word is not its reply, and readers must be able to tell (§6.6).
+  const finishReason =
+    goesOn && draft.state.origin.kind !== "root" ? "tool-calls" : response.finishReason;
+  if (reasoning !== "") {
+    draft.emit({
+      public: true,
+      type: "reasoning.completed",
+      data: { ...inStep(draft), reasoning, finishReason },
+    });
+  }
+  if (text !== "") {
+    draft.emit({
+      public: true,
+      type: "message.completed",
+      data: { ...inStep(draft), message: text, finishReason },
+    });
+  }
+}
+
+function startCalls(draft: Draft, response: Responded): void {
+  const calls = withUniqueIds(response.calls, draft.turn.callIds);
+  draft.emit({
+    public: true,
+    type: "actions.requested",
+    data: { ...inStep(draft), actions: calls.map(toAction) },
+  });
+  completeStep(draft, response);
+  for (const call of calls) {
+    const { callId, name, input, target } = call;
+    switch (target.kind) {
+      case "tool": {
+        const { stepIndex } = draft.turn;
+        const pending = { callId, toolName: name, input, stepIndex, onInterrupt: target.onInterrupt };
+        draft.emit({ public: false, type: "call.requested", data: { call: pending } });
+        break;
+      }
+      case "refused":
+        answer(draft, call, "failed", target.message);
+        break;
+      case "local":
+      case "remote":
+        callAgent(draft, { ...call, target });
+    }
+  }
+  resumeAfterCalls(draft);
+}
+
+function completeStep(draft: Draft, { finishReason, usage, native }: Responded): void {
+  draft.emit({
+    public: true,
+    type: "step.completed",
+    data: { ...inStep(draft), finishReason, usage },
+    ...(native === undefined ? {} : { inner: { native } }),
+  });
+}
+
+/** An empty reply is no reply: asked for once more, then the turn fails (§19). */
+function emptyReply(draft: Draft): void {
+  if (draft.turn.reissued) {
+    return failTurn(draft, { code: "EMPTY_REPLY", message: "The agent ended its turn without a reply." });
+  }
+  draft.emit({ public: false, type: "reply.reissued", data: { text: EMPTY_REPLY_NOTE } });
+  beginStep(draft);
+}
+
+function isHeld(draft: Draft): boolean {
+  return isSteered(draft) || draft.turn.results.length > 0 || working(draft).length > 0;
+}
+
+/** Some providers number their calls anew in every response. */
+function withUniqueIds(calls: readonly ResolvedCall[], taken: readonly string[]): ResolvedCall[] {
+  const seen = new Set(taken);
+  return calls.map((call) => {
+    let callId = call.callId;
+    for (let copy = 2; seen.has(callId); copy++) callId = `${call.callId}_${copy}`;
+    seen.add(callId);
+    return { ...call, callId };
+  });
+}
+
+function toAction({ callId, name, input, target }: ResolvedCall): {
+  callId: string;
+  kind: "tool-call" | "subagent-call" | "remote-agent-call";
+  input: unknown;
+} {
+  switch (target.kind) {
+    case "local":
+      return {
+        callId,
+        kind: "subagent-call",
+        ...{ subagentName: name, nodeId: target.nodeId, description: target.description },
+        input,
+      };
+    case "remote":
+      return {
+        callId,
+        kind: "remote-agent-call",
+        ...{ remoteAgentName: name, description: target.description },
+        input,
+      };
+    case "tool":
+    case "refused":
+      return { callId, kind: "tool-call", ...{ toolName: name }, input };
+  }
+}

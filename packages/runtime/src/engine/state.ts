@@ -1,0 +1,162 @@
+import type { MessagePart, Usage } from "../protocol/events.ts";
+import type { Principal } from "../protocol/principal.ts";
+
+/** Who opened a session, and so who hears of its turns. */
+export type SessionOrigin =
+  | { readonly kind: "root" }
+  | { readonly kind: "local"; readonly parentSessionId: string; readonly taskId: string }
+  | { readonly kind: "remote" };
+
+/** Where the reply of the turn that reads a message goes. */
+export type ReplyTo =
+  | { readonly kind: "local"; readonly callId: string }
+  | {
+      readonly kind: "callback";
+      readonly callId: string;
+      readonly subagentName: string;
+      readonly url: string;
+      readonly token: string;
+    };
+
+export interface Delivery {
+  readonly deliveryId: string;
+  readonly parts: readonly MessagePart[];
+  readonly principal: Principal;
+  readonly policy: "steer" | "queue";
+  readonly replyTo?: ReplyTo;
+}
+
+/** What the model has seen and said, in order. */
+export type HistoryItem =
+  | { readonly role: "user"; readonly parts: readonly MessagePart[] }
+  | { readonly role: "note"; readonly text: string }
+  | {
+      readonly role: "assistant";
+      readonly stepKey: string;
+      readonly text: string;
+      readonly calls: readonly HistoryCall[];
+      /** The provider's own form of the message, kept when it says more than text and calls. */
+      readonly native?: unknown;
+    }
+  | {
+      readonly role: "tool";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly output: unknown;
+      readonly failed: boolean;
+    };
+
+export interface HistoryCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+}
+
+/** A tool call that the current step waits for. */
+export interface PendingCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly stepIndex: number;
+  readonly onInterrupt: "retry" | "fail";
+}
+
+export interface UnreadResult {
+  readonly taskId: string;
+  readonly tool: string;
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly text: string;
+}
+
+export interface Turn {
+  readonly turnId: string;
+  readonly sequence: number;
+  /** Who the turn runs as (§18.5). */
+  readonly principal: Principal;
+  /** `model`: a model call is due; `calls`: tool calls are; `tasks`: held until a task settles (§6.6). */
+  readonly phase: "model" | "calls" | "tasks";
+  readonly stepIndex: number;
+  readonly attempt: number;
+  /** Failed provider calls of the current step (§19). */
+  readonly failures: number;
+  readonly pending: Readonly<Record<string, PendingCall>>;
+  readonly callIds: readonly string[];
+  /** Task results that the model has not read yet. */
+  readonly results: readonly UnreadResult[];
+  readonly replyTo: readonly ReplyTo[];
+  readonly reply: string;
+  readonly reissued: boolean;
+}
+
+/** A subagent elsewhere, as the registry names it. */
+export interface RemoteTarget {
+  readonly name: string;
+  readonly source: string;
+}
+
+/** One call of an agent tool that waits for the child's reply. */
+export interface TaskCall {
+  readonly callId: string;
+  readonly turnId: string;
+  readonly message: string;
+  readonly principal: Principal;
+  /** Remote only: the other side has accepted the message. */
+  readonly sent: boolean;
+  /** Remote only: what the other side calls the message. */
+  readonly deliveryId?: string | undefined;
+  /** Settled before the other side accepted it; kept so that its work is cancelled once it has. */
+  readonly abandoned: boolean;
+  /** The child has folded the message into a turn that ended. */
+  readonly read: boolean;
+}
+
+export interface Task {
+  readonly taskId: string;
+  readonly tool: string;
+  readonly status: "working" | "idle" | "ended";
+  readonly nodeId?: string;
+  readonly remote?: RemoteTarget;
+  /** Absent until the remote answered the create. */
+  readonly childSessionId?: string;
+  readonly waiting: readonly TaskCall[];
+  /** Rises with every use: orders the idle tasks of the note. */
+  readonly used: number;
+}
+
+/** A request to another deployment that must arrive, though nobody waits for it in a turn. */
+export type Outgoing =
+  | {
+      readonly id: string;
+      readonly kind: "callback";
+      readonly url: string;
+      readonly token: string;
+      readonly body: Readonly<Record<string, unknown>>;
+    }
+  | {
+      readonly id: string;
+      readonly kind: "cancel" | "reset";
+      readonly remote: RemoteTarget;
+      readonly remoteSessionId: string;
+      readonly principal: Principal;
+    };
+
+export interface SessionState {
+  readonly format: 1;
+  readonly sessionId: string;
+  readonly nodeId: string;
+  readonly agentName: string;
+  readonly origin: SessionOrigin;
+  readonly initiator: Principal;
+  readonly started: boolean;
+  readonly ended: boolean;
+  readonly nextSequence: number;
+  readonly turn: Turn | undefined;
+  readonly queue: readonly Delivery[];
+  readonly history: readonly HistoryItem[];
+  readonly tasks: Readonly<Record<string, Task>>;
+  readonly taskUses: number;
+  readonly outbox: readonly Outgoing[];
+  readonly usage: Usage;
+  /** What the last `[Tasks]` note said, to append another only when that changed. */
+  readonly notedTasks: string;
+}

@@ -1,0 +1,179 @@
+import { inStep, type Draft } from "./draft.ts";
+import type { ChildSettledInput, ResolvedCall } from "./input.ts";
+import type { Outgoing, Task, TaskCall } from "./state.ts";
+import {
+  continuedReceipt,
+  startedReceipt,
+  tooManyTasks,
+  unknownTask,
+  wrapDelegation,
+} from "./text.ts";
+
+const MAX_WORKING_TASKS = 32;
+
+type AgentCall = ResolvedCall & {
+  readonly target: Extract<ResolvedCall["target"], { kind: "local" | "remote" }>;
+};
+type CancelReason = "task_cancel" | "turn_cancelled" | "turn_ended";
+
+/** Answers one call of an agent tool: a receipt and a task, or the reason why not (§5.3, §6.3). */
+export function callAgent(draft: Draft, call: AgentCall): void {
+  const { message, taskId } = call.input as { message: string; taskId?: string };
+  const task = taskId ? draft.state.tasks[taskId] : undefined;
+  if (taskId && (task === undefined || task.status === "ended" || task.tool !== call.name)) {
+    return answer(draft, call, "failed", unknownTask(taskId, call.name));
+  }
+  if (task?.status !== "working" && working(draft).length >= MAX_WORKING_TASKS) {
+    return answer(draft, call, "failed", tooManyTasks(MAX_WORKING_TASKS));
+  }
+  const id = task?.taskId ?? freshTaskId(draft, call.name);
+  draft.emit({
+    public: true,
+    type: "task.started",
+    data: { taskId: id, callId: call.callId, turnId: draft.turn.turnId, name: call.name, kind: "agent" },
+    inner: {
+      message,
+      ...(call.target.kind === "local" ? { nodeId: call.target.nodeId } : { remote: call.target.remote }),
+    },
+  });
+  answer(draft, call, "completed", task ? continuedReceipt(id) : startedReceipt(id, call.name));
+  if (call.target.kind === "local") sendToChild(draft, call, id, call.target.nodeId);
+}
+
+/** Writes the result of a call that needs no effect. */
+export function answer(
+  draft: Draft,
+  call: Pick<ResolvedCall, "callId" | "name">,
+  status: "completed" | "failed",
+  output: string,
+): void {
+  draft.emit({
+    public: true,
+    type: "action.result",
+    data: {
+      ...inStep(draft),
+      result: { callId: call.callId, kind: "tool-result", toolName: call.name, output },
+      status,
+    },
+  });
+}
+
+/** Settles every working task as cancelled and stops its child, here or elsewhere (§6.4). */
+export function stopTasks(draft: Draft, reason: CancelReason): void {
+  for (const task of working(draft)) {
+    for (const call of task.waiting) {
+      if (!call.abandoned) emitSettled(draft, task, call, { status: "cancelled", reason }, false);
+    }
+    if (task.remote !== undefined) tellRemote(draft, task, "cancel");
+    else tellChild(draft, task, "cancel");
+  }
+}
+
+/** The session ends: local children are reset, remote ones asked to (§16). */
+export function endTasks(draft: Draft): void {
+  for (const task of Object.values(draft.state.tasks)) {
+    if (task.remote !== undefined) tellRemote(draft, task, "reset");
+    else tellChild(draft, task, "reset");
+  }
+}
+
+/** Tasks that hold the turn. */
+export function working(draft: Draft): Task[] {
+  return Object.values(draft.state.tasks).filter((task) => task.status === "working");
+}
+
+function sendToChild(draft: Draft, call: AgentCall, taskId: string, nodeId: string): void {
+  const { around, turn, state } = draft;
+  const message = (call.input as { message: string }).message;
+  const delivery = {
+    deliveryId: `call:${state.sessionId}:${call.callId}`,
+    parts: [{ type: "text" as const, text: wrapDelegation(message) }],
+    principal: turn.principal,
+    policy: "steer" as const,
+    replyTo: { kind: "local" as const, callId: call.callId },
+  };
+  const child = state.tasks[taskId]!.childSessionId;
+  if (child !== undefined) {
+    draft.post({ sessionId: child, id: delivery.deliveryId, input: { kind: "deliver", delivery } });
+    return;
+  }
+  const sessionId = around.newSessionId();
+  draft.emit({
+    public: true,
+    type: "agent.started",
+    data: {
+      callId: call.callId,
+      turnId: turn.turnId,
+      taskId,
+      name: call.name,
+      sessionId,
+      streamPath: `${around.base}/session/${sessionId}/stream`,
+    },
+  });
+  draft.post({
+    sessionId,
+    id: "open",
+    input: {
+      kind: "open",
+      nodeId,
+      agentName: call.name,
+      origin: { kind: "local", parentSessionId: state.sessionId, taskId },
+      initiator: state.initiator,
+      first: delivery,
+    },
+  });
+}
+
+/** Emits the one settle of a call (§6.10). */
+export function emitSettled(
+  draft: Draft,
+  task: Task,
+  call: TaskCall,
+  settled: Omit<ChildSettledInput, "kind" | "callIds"> & { reason?: CancelReason },
+  show: boolean,
+): void {
+  const { status, output, error, reason } = settled;
+  draft.emit({
+    public: true,
+    type: "task.settled",
+    data: {
+      taskId: task.taskId,
+      callId: call.callId,
+      turnId: call.turnId,
+      name: task.tool,
+      kind: "agent",
+      status,
+      ...(status === "completed" ? { output } : {}),
+      ...(status === "failed" ? { error: error ?? { message: "The agent failed." } } : {}),
+      ...(reason === undefined ? {} : { cancel: { reason } }),
+    },
+    inner: { show },
+  });
+}
+
+function tellChild(draft: Draft, task: Task, kind: "cancel" | "reset"): void {
+  if (task.childSessionId === undefined) return;
+  const id = `${kind}:${draft.state.sessionId}:${draft.state.nextSequence}`;
+  draft.post({ sessionId: task.childSessionId, id, input: { kind } });
+}
+
+/** Queues a request that stops a task's work, or ends its session, at the remote. */
+export function tellRemote(draft: Draft, task: Task, kind: "cancel" | "reset"): void {
+  if (task.childSessionId === undefined || task.remote === undefined) return;
+  const outgoing: Outgoing = {
+    id: `${kind}:${task.taskId}:${draft.state.nextSequence}`,
+    kind,
+    remote: task.remote,
+    remoteSessionId: task.childSessionId,
+    principal: draft.state.turn?.principal ?? draft.state.initiator,
+  };
+  if (draft.state.outbox.some((queued) => queued.id === outgoing.id)) return;
+  draft.emit({ public: false, type: "outgoing.queued", data: { outgoing } });
+}
+
+function freshTaskId(draft: Draft, tool: string): string {
+  for (;;) {
+    const taskId = `${tool}-${draft.around.random(6)}`;
+    if (draft.state.tasks[taskId] === undefined) return taskId;
+  }
+}

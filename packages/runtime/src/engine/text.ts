@@ -1,0 +1,154 @@
+/**
+ * Every sentence the engine writes for a model to read, in one place (contract §5, §6, §7).
+ */
+
+/** Agent tools take one message and, to continue a task, its id (§5.1). */
+export const AGENT_TOOL_SCHEMA: Readonly<Record<string, unknown>> = {
+  type: "object",
+  properties: {
+    message: {
+      type: "string",
+      description: "Everything the agent needs to know. It does not see this conversation.",
+    },
+    taskId: {
+      type: "string",
+      description: "Id of an earlier task of this agent that the message continues. Leave out to start anew.",
+    },
+  },
+  required: ["message"],
+  additionalProperties: false,
+};
+
+/** §5.2 */
+export function agentToolDescription(description: string): string {
+  return `${description.trim()}\n\nThe agent does not see this conversation, so put all it needs into \`message\`; pass the \`taskId\` of one of its tasks to continue that task.`;
+}
+
+const DELEGATION_HEADER =
+  "Another agent hands you the task below. You see nothing of its conversation, and your final reply of this turn is what it gets back.";
+
+/** The one wrapper around a message that starts or continues a child (§5.4). */
+export function wrapDelegation(message: string): string {
+  return `${DELEGATION_HEADER}\n\n${message}`;
+}
+
+/** The message inside {@link wrapDelegation}, or the text itself when it was never wrapped. */
+export function unwrapDelegation(text: string): string {
+  return text.startsWith(DELEGATION_HEADER) ? text.slice(DELEGATION_HEADER.length).trimStart() : text;
+}
+
+/** Receipt of a call that started a task (§5.3). */
+export function startedReceipt(taskId: string, tool: string): string {
+  return `Task ${taskId} is at work; its result comes later, in a <task_result> block. To send it another message, call ${tool} with taskId "${taskId}".`;
+}
+
+/** Receipt of a call that reached a task by its id. */
+export function continuedReceipt(taskId: string): string {
+  return `Task ${taskId} has the message; its reply comes later, in a <task_result> block.`;
+}
+
+/** Follows an empty reply of a child, once (§19). */
+export const EMPTY_REPLY_NOTE =
+  "Your last reply was empty. Whoever gave you the task receives only your final reply: write it now.";
+
+export function unknownTask(taskId: string, tool: string): string {
+  return `UNKNOWN_TASK: ${tool} has no open task "${taskId}". Leave taskId out to start a new one.`;
+}
+
+export function tooManyTasks(limit: number): string {
+  return `TOO_MANY_TASKS: ${limit} tasks are at work, the most a session may have. Wait for one to finish, then call again.`;
+}
+
+export function unknownTool(name: string): string {
+  return `UNKNOWN_TOOL: there is no tool "${name}" here.`;
+}
+
+export function invalidInput(name: string, problem: string): string {
+  return `INVALID_INPUT: ${name} was not called: ${problem}. Correct the input and call it again.`;
+}
+
+export function interruptedTool(name: string): string {
+  return `TOOL_INTERRUPTED: the process stopped while ${name} ran, so nobody knows whether it took effect. Find out before you call it again.`;
+}
+
+/** Stands in for the result of a call that was stopped. */
+export const CANCELLED_CALL = "Cancelled before it had a result.";
+
+export const RESULT_BUDGET: { readonly bytes: number; readonly lines: number } = { bytes: 50 * 1024, lines: 2_000 };
+
+export interface TaskResult {
+  readonly taskId: string;
+  readonly tool: string;
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly text: string;
+}
+
+/** All results of one task message; together they share {@link RESULT_BUDGET} (§6.7). */
+export function taskResultMessage(results: readonly TaskResult[]): string {
+  let bytes = RESULT_BUDGET.bytes;
+  let lines = RESULT_BUDGET.lines;
+  const blocks: string[] = [];
+  for (const result of results) {
+    const full = escapeMarkup(result.text);
+    const body = clip(full, bytes, lines);
+    bytes -= utf8Length(body);
+    lines -= countLines(body);
+    const shown = body.length < full.length ? `${body}[truncated]` : body;
+    blocks.push(
+      `<task_result id="${result.taskId}" tool="${result.tool}" status="${result.status}">${shown}</task_result>`,
+    );
+  }
+  return blocks.join("\n");
+}
+
+export interface TaskLine {
+  readonly taskId: string;
+  readonly tool: string;
+}
+
+/** The note that lists the tasks of a session (§6.9). */
+export function tasksNote(working: readonly TaskLine[], idle: readonly TaskLine[]): string {
+  const line = (task: TaskLine): string => `<task id="${task.taskId}" tool="${task.tool}"/>`;
+  const section = (tag: string, tasks: readonly TaskLine[]): string[] =>
+    tasks.length === 0 ? [] : [`<${tag}>`, ...tasks.map(line), `</${tag}>`];
+  const body = [...section("working", working), ...section("idle", idle)];
+  return ["[Tasks]", ...(body.length === 0 ? ["No task is working or idle."] : body)].join("\n");
+}
+
+/** Undoes {@link taskResultMessage}'s escaping. */
+export function unescapeMarkup(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("[\u200bTasks]", "[Tasks]").replaceAll("&amp;", "&");
+}
+
+/** Keeps a child's words from closing their block, opening another, or posing as a note. */
+function escapeMarkup(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("[Tasks]", "[\u200bTasks]");
+}
+
+function clip(text: string, bytes: number, lines: number): string {
+  let kept = text;
+  if (countLines(kept) > lines) kept = kept.split("\n").slice(0, Math.max(lines, 0)).join("\n");
+  if (utf8Length(kept) <= bytes) return kept;
+  let length = 0;
+  let end = 0;
+  for (const character of kept) {
+    length += utf8Length(character);
+    if (length > bytes) break;
+    end += character.length;
+  }
+  return kept.slice(0, end);
+}
+
+function countLines(text: string): number {
+  return text === "" ? 0 : text.split("\n").length;
+}
+
+/** Bytes of a text in UTF-8, without `TextEncoder`: the engine also runs in a bare context. */
+function utf8Length(text: string): number {
+  let length = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0)!;
+    length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return length;
+}

@@ -1,0 +1,151 @@
+import { inTurn, type Draft } from "./draft.ts";
+import { textOf } from "./entry.ts";
+import { replyToOrigin } from "./reply.ts";
+import type { Delivery } from "./state.ts";
+import { noteTasks } from "./note.ts";
+import { endTasks, stopTasks } from "./tasks.ts";
+import { taskResultMessage } from "./text.ts";
+
+/** Starts the turn of the oldest message that waits; messages of the same caller right behind it join. */
+export function startNextTurn(draft: Draft): void {
+  const first = draft.state.queue[0];
+  if (first === undefined || draft.state.ended) return;
+  const { around, state } = draft;
+  if (!state.started) {
+    draft.emit({
+      public: true,
+      type: "session.started",
+      data: {
+        runtime: { agentId: state.nodeId, agentName: state.agentName, eveVersion: around.eveVersion },
+      },
+    });
+  }
+  const sequence = state.nextSequence;
+  draft.emit({
+    public: true,
+    type: "turn.started",
+    data: { turnId: `turn_${sequence}`, sequence },
+    inner: { principal: first.principal },
+  });
+  receive(draft, first);
+  receiveSteering(draft);
+  beginStep(draft);
+}
+
+/** True while a message waits that the turn under way may read: only its own caller steers (§16). */
+export function isSteered(draft: Draft): boolean {
+  const next = draft.state.queue[0];
+  return next !== undefined && next.policy === "steer" && sameCaller(next, draft);
+}
+
+/** Folds what arrived since the last step and asks the model again. */
+export function beginStep(draft: Draft): void {
+  receiveSteering(draft);
+  const { results } = draft.turn;
+  if (results.length > 0) {
+    const text = taskResultMessage(results);
+    draft.emit({ public: false, type: "results.shown", data: { text, count: results.length } });
+  }
+  noteTasks(draft);
+  draft.emit({
+    public: true,
+    type: "step.started",
+    data: {
+      ...inTurn(draft),
+      stepIndex: draft.turn.stepIndex + 1,
+      modelId: draft.around.modelId,
+      attempt: 1,
+    },
+  });
+}
+
+/** Goes on to the next step once no tool call of this one is open. */
+export function resumeAfterCalls(draft: Draft): void {
+  const { phase, pending } = draft.turn;
+  if (phase === "calls" && Object.keys(pending).length === 0) beginStep(draft);
+}
+
+/** Parks the turn until a task settles (§6.6). */
+export function holdTurn(draft: Draft): void {
+  draft.emit({
+    public: true,
+    type: "turn.waiting",
+    data: { ...inTurn(draft), on: "tasks", usage: draft.state.usage },
+  });
+}
+
+export function completeTurn(draft: Draft): void {
+  const { reply, turnId, replyTo } = draft.turn;
+  draft.emit({ public: true, type: "turn.completed", data: inTurn(draft) });
+  replyToOrigin(draft, turnId, replyTo, { status: "completed", output: reply });
+  waitForMessage(draft);
+}
+
+export function failTurn(draft: Draft, error: { code: string; message: string }): void {
+  stopTasks(draft, "turn_ended");
+  const { turnId, replyTo } = draft.turn;
+  draft.emit({ public: true, type: "turn.failed", data: { ...inTurn(draft), ...error } });
+  replyToOrigin(draft, turnId, replyTo, { status: "failed", error });
+  waitForMessage(draft);
+}
+
+/** Stops the turn under way and all its tasks; a `turnId` of another turn stops nothing. */
+export function cancelTurn(draft: Draft, turnId: string | undefined): void {
+  const { turn } = draft.state;
+  if (turn === undefined || (turnId !== undefined && turnId !== turn.turnId)) return;
+  stopTasks(draft, "turn_cancelled");
+  draft.emit({ public: true, type: "turn.cancelled", data: inTurn(draft) });
+  replyToOrigin(draft, turn.turnId, turn.replyTo, { status: "cancelled" });
+  waitForMessage(draft);
+}
+
+/** Ends the session: its turn, its tasks, its children (§16). */
+export function endSession(draft: Draft, reason: string | undefined): void {
+  if (draft.state.ended) return;
+  const { turn, usage, queue } = draft.state;
+  stopTasks(draft, "turn_ended");
+  endTasks(draft);
+  draft.emit({
+    public: true,
+    type: "session.completed",
+    data: { usage, ...(reason === undefined ? {} : { reason }) },
+  });
+  const unread = queue.flatMap((delivery) => (delivery.replyTo === undefined ? [] : [delivery.replyTo]));
+  const replyTo = [...(turn?.replyTo ?? []), ...unread];
+  replyToOrigin(draft, turn?.turnId ?? "ended", replyTo, { status: "cancelled" });
+}
+
+function waitForMessage(draft: Draft): void {
+  draft.emit({
+    public: true,
+    type: "session.waiting",
+    data: {
+      wait: "next-user-message",
+      usage: draft.state.usage,
+      continuationToken: draft.state.sessionId,
+    },
+  });
+  startNextTurn(draft);
+}
+
+function receiveSteering(draft: Draft): void {
+  while (isSteered(draft)) receive(draft, draft.state.queue[0]!);
+}
+
+function receive(draft: Draft, delivery: Delivery): void {
+  const { deliveryId, parts, replyTo } = delivery;
+  draft.emit({
+    public: true,
+    type: "message.received",
+    data: { ...inTurn(draft), message: textOf(parts), parts: [...parts] },
+    inner: { deliveryIds: [deliveryId], ...(replyTo === undefined ? {} : { replyTo }) },
+  });
+}
+
+function sameCaller({ principal }: Delivery, draft: Draft): boolean {
+  const caller = draft.turn.principal;
+  return (
+    principal.authenticator === caller.authenticator && principal.principalId === caller.principalId
+  );
+}
+

@@ -1,0 +1,38 @@
+import { DatabaseSync } from "node:sqlite";
+import { AgentError } from "../../errors.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+
+/** Long enough for an owner that is just shutting down. */
+const WAIT_MS = 3_000;
+
+/**
+ * Makes this process the only owner of a store, for as long as it lives: the system lets go of the lock when the
+ * process ends, however it ends. Readers of the store are not shut out.
+ *
+ * @throws AgentError `STORE_LOCKED` when another process owns it.
+ */
+export function lockStore(file: string): { readonly describe: (owner: Readonly<Record<string, unknown>>) => void; readonly release: () => void } {
+  const ownerFile = `${file}.json`;
+  const db = new DatabaseSync(file);
+  try {
+    db.exec(`PRAGMA busy_timeout = ${WAIT_MS}; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE;`);
+  } catch (error) {
+    db.close();
+    throw new AgentError("STORE_LOCKED", `Another process uses this store${describeOwner(ownerFile)}.`, {
+      fix: "Stop it, or give this one a store of its own with EVE_STORE.",
+      cause: error,
+    });
+  }
+  const describe = (owner: Readonly<Record<string, unknown>>): void => writeFileSync(ownerFile, JSON.stringify(owner));
+  describe({ pid: process.pid });
+  return { describe, release: () => db.close() };
+}
+
+function describeOwner(file: string): string {
+  try {
+    const { pid, port } = JSON.parse(readFileSync(file, "utf8")) as { pid?: number; port?: number };
+    return port === undefined ? ` (pid ${pid})` : ` (pid ${pid}, port ${port})`;
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,77 @@
+import type { Entry } from "../../engine/entry.ts";
+import type { MailInput, Post } from "../../engine/input.ts";
+import type { DeliveryOutcome, SessionHead, StoredEvent } from "../../engine/ports.ts";
+import type { Principal } from "../../protocol/principal.ts";
+
+type Awaitable<T> = T | Promise<T>;
+
+/** A message accepted and not yet processed. */
+export interface Mail {
+  /** Order of acceptance. */
+  readonly position: number;
+  readonly input: MailInput;
+}
+
+/** What is to be written, together or not at all. */
+export interface Commit {
+  readonly sessionId: string;
+  /** The version that the entries were decided on: the number of entries before them. */
+  readonly version: number;
+  readonly entries: readonly StoredEntry[];
+  /** Position of the message that the entries come from. */
+  readonly taken?: number;
+  readonly posts: readonly Post[];
+  /** The session has effects to run, so a restart must take it up. */
+  readonly active: boolean;
+  readonly ended: boolean;
+}
+
+export interface StoredEntry {
+  readonly entry: Entry;
+  /** Events only. */
+  readonly id?: string;
+  readonly at: number;
+}
+
+export interface SessionLog {
+  readonly version: number;
+  readonly entries: readonly Entry[];
+}
+
+/**
+ * The tables of `host/sql`, one implementation per dialect. Every method is one transaction.
+ *
+ * `commit` throws {@link StaleVersion} when the log has grown since `version`.
+ */
+export interface Store {
+  /** Creates a session with its first message, or finds the one that `operationKey` created. */
+  create(request: {
+    readonly sessionId: string;
+    readonly nodeId: string;
+    readonly owner: Principal;
+    readonly operationKey?: string;
+    readonly input: MailInput;
+  }): Awaitable<{ readonly sessionId: string; readonly created: boolean }>;
+  accept(sessionId: string, id: string, input: MailInput): Awaitable<DeliveryOutcome>;
+  /** A message of this id was accepted, whether or not it was processed since. */
+  knows(sessionId: string, id: string): Awaitable<boolean>;
+  commit(commit: Commit): Awaitable<void>;
+  /** The log without deltas, to fold. */
+  load(sessionId: string): Awaitable<SessionLog | undefined>;
+  mail(sessionId: string): Awaitable<readonly Mail[]>;
+  head(sessionId: string): Awaitable<SessionHead | undefined>;
+  events(sessionId: string, from: number, limit: number): Awaitable<readonly StoredEvent[]>;
+  /** Sessions with effects to run or messages to process. */
+  active(): Awaitable<readonly string[]>;
+  /** Secret of this store, made once: callback tokens are derived from it. */
+  secret(): Awaitable<string>;
+  close(): Awaitable<void>;
+}
+
+/** Somebody else has written to the session. */
+export class StaleVersion extends Error {
+  constructor(sessionId: string) {
+    super(`The log of ${sessionId} has grown since it was read.`);
+    this.name = "StaleVersion";
+  }
+}

@@ -1,0 +1,60 @@
+import { Hono } from "hono";
+import type { Authenticator } from "../channels/auth.ts";
+import type { Host } from "../engine/ports.ts";
+import { AgentError, messageOf } from "../errors.ts";
+import type { ModelFacts } from "../models/resolve-model.ts";
+import type { Registry } from "../registry/registry.ts";
+import type { CallbackTokens } from "../transport/callback-token.ts";
+import { toAgentInfo } from "./agent-info.ts";
+import { authenticate, type Variables } from "./authenticate.ts";
+import { receiveCallback } from "./callback-route.ts";
+import { toInternalProblem, toProblem } from "./problem.ts";
+import { createSessionRoutes } from "./session-routes.ts";
+import { relaySubagentStream } from "./subagent-stream-route.ts";
+
+export interface AppOptions {
+  readonly host: Host;
+  readonly registry: Registry;
+  readonly auth: readonly Authenticator[];
+  readonly tokens: CallbackTokens;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly modelFacts: (nodeId: string) => ModelFacts;
+  readonly mode: "development" | "production";
+  readonly log: (line: string) => void;
+}
+
+/**
+ * The HTTP API of a member (PROTOCOL, Routes), at `/eve/<member>/v1` and, for clients of a single agent, `/eve/v1`.
+ *
+ * @example
+ * const response = await createApp(options).request("/eve/research/v1/health");
+ */
+export function createApp(options: AppOptions): Hono {
+  const { registry } = options;
+  const app = new Hono();
+  const api = createApi(options);
+  app.route(`/eve/${registry.manifest.member}/v1`, api);
+  app.route("/eve/v1", api);
+  app.notFound((c) =>
+    toProblem(c, new AgentError("NOT_FOUND", "There is no such route.", { fix: "See docs/http.md for the routes." })),
+  );
+  app.onError((error, c) => {
+    if (AgentError.is(error)) return toProblem(c, error);
+    options.log(`${c.req.method} ${c.req.path} failed: ${messageOf(error)}`);
+    return toInternalProblem(c);
+  });
+  return app;
+}
+
+function createApi(options: AppOptions): Hono<{ Variables: Variables }> {
+  const { host, registry, auth, modelFacts, mode } = options;
+  const api = new Hono<{ Variables: Variables }>();
+  const { buildId, member } = registry.manifest;
+  api.get("/health", (c) => c.json({ ok: true, status: "ready", workflowId: `${member}@${buildId}` }));
+  api.post("/callback/:token", (c) => receiveCallback(c, options));
+  api.use("*", authenticate(auth));
+  api.get("/info", (c) => c.json(toAgentInfo(registry.manifest, modelFacts, mode)));
+  api.route("/session", createSessionRoutes({ host, agentName: registry.root.manifest.name }));
+  api.get("/session/:id/subagents/:callId/:childId/stream", (c) => relaySubagentStream(c, options));
+  return api;
+}

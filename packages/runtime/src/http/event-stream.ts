@@ -1,0 +1,73 @@
+import type { Host } from "../engine/ports.ts";
+
+/** Clients give up after 15 s of silence. */
+const HEARTBEAT_MS = 10_000;
+/** Events read at a time: what a slow reader costs in memory. */
+const PAGE = 256;
+
+export interface StreamRequest {
+  readonly host: Host;
+  readonly sessionId: string;
+  /** Index of the first event. */
+  readonly from: number;
+  /** Stop before this index; otherwise follow until the session ends. */
+  readonly until?: number;
+}
+
+/**
+ * The events of a session as NDJSON. Reads a page whenever the reader has taken the last one, so that a slow reader
+ * holds no more than that; blank lines keep the connection alive.
+ */
+export function createEventStream({ host, sessionId, from, until }: StreamRequest): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let cursor = from;
+  let changed = true;
+  let notify = (): void => {};
+  const unsubscribe = host.subscribe(sessionId, () => {
+    changed = true;
+    notify();
+  });
+  const change = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, HEARTBEAT_MS);
+      notify = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (changed) notify();
+    });
+
+  return new ReadableStream<Uint8Array>(
+    {
+      // Opens the response at once, also before the first event.
+      start: (controller) => controller.enqueue(encoder.encode("\n")),
+      pull: async (controller) => {
+        for (;;) {
+          changed = false;
+          const ended = until === undefined && (await host.head(sessionId))?.ended !== false;
+          const limit = until === undefined ? PAGE : Math.min(PAGE, until - cursor);
+          const events = limit <= 0 ? [] : await host.events(sessionId, cursor, limit);
+          if (events.length > 0) {
+            cursor = events.at(-1)!.index + 1;
+            controller.enqueue(encoder.encode(`${events.map(({ line }) => line).join("\n")}\n`));
+            return;
+          }
+          if (until !== undefined || ended) {
+            unsubscribe();
+            controller.close();
+            return;
+          }
+          await change();
+          if (changed) continue;
+          controller.enqueue(encoder.encode("\n"));
+          return;
+        }
+      },
+      cancel: () => {
+        unsubscribe();
+        notify();
+      },
+    },
+    { highWaterMark: 1 },
+  );
+}

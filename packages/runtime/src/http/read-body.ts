@@ -1,0 +1,60 @@
+import type { Context } from "hono";
+import type { z } from "zod";
+import { AgentError } from "../errors.ts";
+
+/** Largest body a member reads, in bytes. */
+export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
+
+/**
+ * The JSON body of a request, parsed by `schema`; an empty body counts as `{}`.
+ *
+ * Besides JSON media types this takes what `curl -d` sends without being told, but never from a browser: a form of
+ * another site must not be able to speak to a member on the visitor's machine.
+ *
+ * @throws AgentError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `BAD_REQUEST` naming the field.
+ */
+export async function readBody<T extends z.ZodType>(c: Context, schema: T): Promise<z.output<T>> {
+  const text = await readText(c);
+  if (text !== "" && !isJson(c)) {
+    throw new AgentError("UNSUPPORTED_MEDIA_TYPE", "The body is not declared as JSON.", {
+      fix: 'Send the header "content-type: application/json".',
+    });
+  }
+  let body: unknown;
+  try {
+    body = text === "" ? {} : JSON.parse(text);
+  } catch {
+    throw new AgentError("BAD_REQUEST", "The body is not valid JSON.", { fix: "Check its quotes and commas." });
+  }
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join(".") || "the body";
+  throw new AgentError("BAD_REQUEST", `${field}: ${issue?.message ?? "is not valid"}.`, {
+    fix: `Correct ${field}.`,
+    data: { field },
+  });
+}
+
+async function readText(c: Context): Promise<string> {
+  const tooLarge = new AgentError("PAYLOAD_TOO_LARGE", `The body is larger than ${MAX_BODY_BYTES} bytes.`, {
+    fix: "Send less, or send files by URL.",
+  });
+  if (Number(c.req.header("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const body = c.req.raw.body as AsyncIterable<Uint8Array> | null;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_BODY_BYTES) throw tooLarge;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function isJson(c: Context): boolean {
+  const type = (c.req.header("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+  if (type === "application/json" || type.endsWith("+json")) return true;
+  const fromBrowser = c.req.header("origin") !== undefined || c.req.header("sec-fetch-site") !== undefined;
+  return type === "application/x-www-form-urlencoded" && !fromBrowser;
+}

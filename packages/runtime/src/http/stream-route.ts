@@ -1,0 +1,42 @@
+import type { Context } from "hono";
+import type { Host } from "../engine/ports.ts";
+import { AgentError } from "../errors.ts";
+import { STREAM_VERSION } from "../protocol/events.ts";
+import { owns, type Variables } from "./authenticate.ts";
+import { createEventStream } from "./event-stream.ts";
+
+/** `GET <base>/session/:id/stream` */
+export async function streamSession(c: Context<{ Variables: Variables }>, host: Host): Promise<Response> {
+  const sessionId = c.req.param("id")!;
+  const head = await host.head(sessionId);
+  if (!owns(head, c.get("principal"))) {
+    throw new AgentError("NOT_FOUND", "There is no such session.", { fix: "Check its id." });
+  }
+  const start = readIndex(c.req.query("startIndex"));
+  const from = start < 0 ? Math.max(0, head.nextIndex + start) : start;
+  const follow = c.req.query("follow") !== "false";
+  const headers = streamHeaders(sessionId);
+  if (!follow || c.req.query("includeTailIndex") === "1") {
+    headers["x-eve-stream-tail-index"] = String(head.nextIndex - 1);
+  }
+  const stream = createEventStream({ host, sessionId, from, ...(follow ? {} : { until: head.nextIndex }) });
+  return new Response(stream, { headers });
+}
+
+/** Headers of every stream of events. */
+export function streamHeaders(sessionId: string): Record<string, string> {
+  return {
+    "content-type": "application/x-ndjson; charset=utf-8",
+    "cache-control": "no-store, no-transform",
+    "x-accel-buffering": "no",
+    "x-eve-session-id": sessionId,
+    "x-eve-stream-format": "ndjson",
+    "x-eve-stream-version": String(STREAM_VERSION),
+  };
+}
+
+function readIndex(text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  throw new AgentError("BAD_REQUEST", "startIndex: must be a whole number.", { fix: "Correct startIndex." });
+}

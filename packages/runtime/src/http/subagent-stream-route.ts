@@ -1,0 +1,43 @@
+import type { Context } from "hono";
+import type { Host } from "../engine/ports.ts";
+import { AgentError } from "../errors.ts";
+import type { Registry } from "../registry/registry.ts";
+import { resolveAddress } from "../transport/address.ts";
+import { openRemoteStream } from "../transport/remote-client.ts";
+import { owns, type Variables } from "./authenticate.ts";
+import { streamHeaders } from "./stream-route.ts";
+
+const RELAYED_QUERY = ["startIndex", "follow", "includeTailIndex", "streamControlVersion"];
+
+/**
+ * `GET <base>/session/:id/subagents/:callId/:childId/stream`: relays the stream of a remote child that this session
+ * started, with the session's own credentials; who reads it never holds them (contract §10.6).
+ */
+export async function relaySubagentStream(
+  c: Context<{ Variables: Variables }>,
+  { host, registry, env }: { host: Host; registry: Registry; env: Readonly<Record<string, string | undefined>> },
+): Promise<Response> {
+  const { id, childId } = c.req.param() as { id: string; childId: string };
+  const unknown = new AgentError("NOT_FOUND", "This session has no such agent.", { fix: "Use the streamPath of agent.started." });
+  if (!owns(await host.head(id), c.get("principal"))) throw unknown;
+  const state = await host.state(id);
+  const task = Object.values(state?.tasks ?? {}).find(({ childSessionId }) => childSessionId === childId);
+  const remote = task?.remote === undefined ? undefined : registry.remote(task.remote.source);
+  if (remote === undefined) throw unknown;
+  const query = new URLSearchParams(
+    RELAYED_QUERY.flatMap((name) => {
+      const value = c.req.query(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const address = await resolveAddress(remote, env);
+  const response = await openRemoteStream({ address, signal: c.req.raw.signal }, childId, `?${query}`);
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new AgentError("REMOTE_FAILED", `The remote answered ${response.status}.`, { fix: "Try again later." });
+  }
+  const tail = response.headers.get("x-eve-stream-tail-index");
+  return new Response(response.body, {
+    headers: { ...streamHeaders(childId), ...(tail === null ? {} : { "x-eve-stream-tail-index": tail }) },
+  });
+}

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { principalSchema } from "./principal.ts";
+
+/** Bodies of the HTTP API (PROTOCOL, Routes and Remote calls). */
+export const REMOTE_PROTOCOL_VERSION = 2;
+
+const part = z.union([
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z
+    .object({
+      type: z.literal("file"),
+      mediaType: z.string().min(1),
+      data: z.string().optional(),
+      url: z.string().optional(),
+      filename: z.string().optional(),
+    })
+    .refine((file) => (file.data === undefined) !== (file.url === undefined), {
+      message: "a file part has either `data` or `url`",
+    }),
+]);
+
+export const messageSchema = z.union([
+  z.string().min(1, "must not be empty"),
+  z.array(part).min(1, "must not be empty"),
+]);
+
+export const callbackSchema = z.object({
+  callId: z.string().min(1).max(256),
+  subagentName: z.string().min(1).max(64),
+  token: z.string().min(16).max(1024),
+  url: z.url({ protocol: /^https?$/ }),
+});
+
+export const createSessionSchema = z.object({
+  message: messageSchema.optional(),
+  operationId: z.string().min(1).max(256).optional(),
+  callback: callbackSchema.optional(),
+  capabilities: z.object({ requestInput: z.boolean().optional() }).optional(),
+  protocolVersion: z.number().int().optional(),
+  forwardedPrincipal: z
+    .object({ current: principalSchema, initiator: principalSchema })
+    .optional(),
+});
+
+export const sendSchema = z.object({
+  message: messageSchema,
+  turnPolicy: z.enum(["steer", "queue"]).optional(),
+  operationId: z.string().min(1).max(256).optional(),
+  /** Beyond the protocol: where the reply of a follow-up to a delegated session goes. */
+  callback: callbackSchema.optional(),
+});
+
+export const cancelSchema = z.object({ turnId: z.string().min(1).optional() });
+export const resetSchema = z.object({ reason: z.string().max(512).optional() });
+
+export const turnOutcomeSchema = z.object({
+  kind: z.literal(["turn.completed", "turn.failed"]),
+  callId: z.string(),
+  sessionId: z.string(),
+  subagentName: z.string(),
+  output: z.unknown().optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  outcome: z.object({
+    kind: z.enum(["parked", "terminal"]),
+    result: z.object({
+      kind: z.enum(["succeeded", "failed", "cancelled"]),
+      output: z.unknown().optional(),
+    }),
+    usageDelta: z.record(z.string(), z.unknown()).optional(),
+  }),
+});
+
+/** What a receiver answers a create with. */
+export const acceptedSchema = z.object({
+  ok: z.literal(true).optional(),
+  sessionId: z.string().min(1),
+  status: z.literal("accepted").optional(),
+  deliveryId: z.string().optional(),
+  protocolVersion: z.number().int().optional(),
+});
+
+export type Callback = z.infer<typeof callbackSchema>;
+export type TurnOutcome = z.infer<typeof turnOutcomeSchema>;
+export type CreateSession = z.infer<typeof createSessionSchema>;

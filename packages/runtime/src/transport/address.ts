@@ -1,0 +1,68 @@
+import type { Transport } from "../define/define-remote-agent.ts";
+import { AgentError } from "../errors.ts";
+import type { RegisteredSubagent } from "../registry/registry.ts";
+
+type Remote = Exclude<RegisteredSubagent, { kind: "local" }>;
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Where a remote agent is, and how a request to it is authenticated. */
+export interface RemoteAddress {
+  /** Create route, e.g. `http://127.0.0.1:3000/eve/research/v1/session`. */
+  readonly sessions: string;
+  /** Origin and path without the API, for people to read. */
+  readonly url: string;
+  headers(request: { readonly url: string; readonly method: string }): Promise<Record<string, string>>;
+}
+
+/**
+ * The address of a subagent elsewhere (contract §10.1, §10.4). For a peer, in order: its explicit transport, the
+ * binding of the environment, the origin of `vercel dev`.
+ *
+ * @throws AgentError `NO_TRANSPORT` when none of them is there.
+ */
+export async function resolveAddress(remote: Remote, env: Env): Promise<RemoteAddress> {
+  if (remote.kind === "remote") {
+    return withTransport(remote.definition, remote.definition.path ?? "/eve/v1/session");
+  }
+  const path = `/eve/${remote.peer}/v1/session`;
+  const { transport } = remote.definition;
+  if (transport !== undefined) return withTransport(transport, path);
+  const variable = peerVariable(remote.peer);
+  const bound = env[`${variable}_URL`];
+  if (bound) {
+    const token = env[`${variable}_TOKEN`];
+    return atUrl(bound, path, async () => (token ? { authorization: `Bearer ${token}` } : {}));
+  }
+  if (env.VERCEL === "1" && env.VERCEL_ENV === "development" && env.VERCEL_URL) {
+    return atUrl(`http://${env.VERCEL_URL}`, path, async () => ({}));
+  }
+  throw new AgentError("NO_TRANSPORT", `No address is known for the peer "${remote.peer}" (agent/${remote.manifest.source}).`, {
+    fix: `Start the workspace with \`vercel dev --local\`, set ${variable}_URL, or give defineWorkspaceAgent a \`transport\`.`,
+    data: { peer: remote.peer },
+  });
+}
+
+/** Environment variables of a peer begin with this: `EVE_PEER_<NAME>`. */
+export function peerVariable(peer: string): string {
+  return `EVE_PEER_${peer.toUpperCase().replaceAll("-", "_")}`;
+}
+
+async function withTransport(transport: Transport, path: string): Promise<RemoteAddress> {
+  const url = typeof transport.url === "function" ? await transport.url() : transport.url;
+  if (typeof url !== "string" || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new AgentError("NO_TRANSPORT", "The transport's `url` is not an http(s) URL.", {
+      fix: "Return a full URL such as https://agent.example.com; check the environment variable it is read from.",
+    });
+  }
+  return atUrl(url, path, async (request) => {
+    const headers = typeof transport.headers === "function" ? await transport.headers() : transport.headers;
+    return { ...headers, ...(transport.auth === undefined ? {} : await transport.auth(request)) };
+  });
+}
+
+function atUrl(url: string, path: string, headers: RemoteAddress["headers"]): RemoteAddress {
+  const base = url.replace(/\/+$/, "");
+  // A host that already ends in a member's mount gets the API below that mount.
+  const mounted = /\/eve\/[a-z][a-z0-9-]*$/.test(base);
+  return { sessions: mounted ? `${base}/v1/session` : `${base}${path}`, url: base, headers };
+}

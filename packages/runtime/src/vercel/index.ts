@@ -1,0 +1,4 @@
+export type { Route, ServiceBinding, ServiceConfig, WorkspaceConfig } from "./config.ts";
+export { toMemberName, toPeerVariable, toServiceName } from "./service-name.ts";
+export { withEve } from "./with-eve.ts";
+export type { WithEveOptions } from "./with-eve.ts";
