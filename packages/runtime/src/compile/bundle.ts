@@ -45,14 +45,19 @@ export async function bundleMember(
   const alone: BundleOptions = { ...options, entries: ["loaders"] };
   const attempts = await Promise.all(modules.map((module) => attempt([module], alone)));
   const sound = modules.filter((_, index) => attempts[index]!.bundle);
-  const { bundle } = await attempt(sound, alone);
   const diagnostics = [whole, ...attempts].flatMap((result) => result.diagnostics);
+  if (sound.length === 0) return { modules: [], diagnostics };
+  const { bundle } = await attempt(sound, alone);
   return { ...(bundle && { bundle }), modules: sound, diagnostics };
 }
 
 async function attempt(modules: readonly DiscoveredModule[], options: BundleOptions): Promise<BundleResult> {
+  const packageFile = resolve(options.member.dir, "package.json");
   const toErrors = (errors: readonly Message[]): Diagnostic[] =>
-    errors.map((message) => toDiagnostic(message, "error", options));
+    errors
+      // Discovery has said already that it can not be read.
+      .filter(({ location }) => !location || resolve(options.root, location.file) !== packageFile)
+      .map((message) => toDiagnostic(message, "error", options));
   // A warning about code of somebody else helps nobody who reads it.
   const toWarnings = (warnings: readonly Message[]): Diagnostic[] =>
     warnings

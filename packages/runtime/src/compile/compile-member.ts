@@ -54,6 +54,7 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
   const workspace = discoverWorkspace(memberDir);
   const base = workspace?.root ?? process.cwd();
   const member = discoverMember({ memberDir, base });
+  if (member.nodes.length === 0) return { ok: false, diagnostics: sortDiagnostics(member.diagnostics), warnings: [] };
   const diagnostics: Diagnostic[] = [...member.diagnostics];
   const report = reportTo(diagnostics, base);
 

@@ -2,6 +2,7 @@ import { isBuiltin } from "node:module";
 import { sep } from "node:path";
 import type { Plugin } from "esbuild";
 import type { DiscoveredMember } from "../discover/index.ts";
+import { ENTRY_PREFIX } from "./entries.ts";
 
 /**
  * Refuses imports of packages that the member's own `package.json` does not declare (contract §2.1): a workspace
@@ -9,14 +10,16 @@ import type { DiscoveredMember } from "../discover/index.ts";
  */
 export function declaredDependenciesPlugin(member: DiscoveredMember): Plugin {
   const checked = Symbol("checked");
+  const { dependencies } = member;
   return {
     name: "eve-declared-dependencies",
     setup(build) {
       build.onResolve({ filter: /^[^./#]/ }, async ({ path, pluginData, ...from }) => {
-        if (pluginData === checked || from.namespace !== "file" || from.kind === "entry-point") return undefined;
-        if (!isAuthored(member.dir, from.importer) || isBuiltin(path)) return undefined;
+        if (dependencies === undefined || pluginData === checked || from.kind === "entry-point") return undefined;
+        // Generated entries stand for the member: it has to declare `eve` even if no module of it imports that.
+        if (from.namespace === "file" && !isAuthored(member.dir, from.importer)) return undefined;
         const name = packageName(path);
-        if (member.dependencies.has(name)) return undefined;
+        if (isBuiltin(path) || path.startsWith(ENTRY_PREFIX) || dependencies.has(name)) return undefined;
 
         // A path alias of the member's tsconfig looks like a package.
         const resolved = await build.resolve(path, { ...from, pluginData: checked });

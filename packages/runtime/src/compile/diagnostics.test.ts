@@ -117,8 +117,9 @@ describe("dependencies", () => {
       "DEPENDENCY_UNDECLARED lib/x.ts:1",
       "DEPENDENCY_UNDECLARED tools/a.ts:2",
       "DEPENDENCY_UNDECLARED tools/a.ts:5",
+      "DEPENDENCY_UNDECLARED agents/a/package.json:1",
     ]);
-    expect(all.map(({ message }) => message.split(" ")[0])).toEqual([`"@scope/hoisted"`, `"hoisted"`, `"eve"`]);
+    expect(all.map(({ message }) => message.split(" ")[0])).toEqual([`"@scope/hoisted"`, `"hoisted"`, `"eve"`, `"eve"`]);
   });
 
   test("of dependencies are not the member's business", async () => {
@@ -141,12 +142,9 @@ describe("dependencies", () => {
     expect(errors).toEqual([]);
   });
 
-  test("include eve itself", async () => {
-    const { errors, all } = await diagnose({
-      "/agents/a/package.json": `{ "dependencies": { "zod": "*" } }`,
-      "tools/a.ts": GOOD_TOOL,
-    });
-    expect(errors).toEqual(["DEPENDENCY_UNDECLARED tools/a.ts:2"]);
+  test("include eve itself, even when no module imports it", async () => {
+    const { errors, all } = await diagnose({ "/agents/a/package.json": "{}", "instructions.md": "Be brief." });
+    expect(errors).toEqual(["DEPENDENCY_UNDECLARED agents/a/package.json:1"]);
     expect(all[0]!.fix).toContain(`"eve"`);
   });
 });
@@ -315,7 +313,7 @@ describe("modules that do not come back", () => {
 
 test("slots, names and packages are reported by the same call", async () => {
   const { errors } = await diagnose({
-    "/agents/a/package.json": "{",
+    "/agents/a/package.json": `{\n  "dependencies": {\n}`,
     "instructions.md": "a",
     "instructions.ts": `export default "b";`,
     "notes.txt": "",
@@ -327,10 +325,14 @@ test("slots, names and packages are reported by the same call", async () => {
     "SLOT_DUPLICATE instructions.ts:1",
     "SLOT_UNKNOWN notes.txt:1",
     "AGENT_MISSING subagents/x:1",
-    "DEPENDENCY_UNDECLARED subagents/y/agent.ts:1",
     "SLOT_ROOT_ONLY subagents/y/channels:1",
-    "PACKAGE_INVALID agents/a/package.json:1",
+    "PACKAGE_INVALID agents/a/package.json:3",
   ]);
+});
+
+test("a folder without agent/ is told so and nothing else", async () => {
+  const { errors } = await diagnose({ "/agents/a/readme.md": "" });
+  expect(errors).toEqual(["AGENT_MISSING agents/a:1"]);
 });
 
 test("this file has seen every code", () => {

@@ -2,6 +2,8 @@ import type { Plugin } from "esbuild";
 import type { DiscoveredModule } from "../discover/index.ts";
 
 const NAMESPACE = "eve-entry";
+/** How generated entries import one another. */
+export const ENTRY_PREFIX: string = `${NAMESPACE}:`;
 
 /**
  * The generated entry points of a bundle:
@@ -17,7 +19,7 @@ export function entriesPlugin(memberDir: string, modules: readonly DiscoveredMod
     name: NAMESPACE,
     setup(build) {
       build.onResolve({ filter: /^eve-entry:/ }, ({ path }) => ({
-        path: path.slice(NAMESPACE.length + 1),
+        path: path.slice(ENTRY_PREFIX.length),
         namespace: NAMESPACE,
       }));
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
@@ -30,7 +32,7 @@ export function entriesPlugin(memberDir: string, modules: readonly DiscoveredMod
 }
 
 export function entryPoint(name: "loaders" | "modules" | "server"): { in: string; out: string } {
-  return { in: `${NAMESPACE}:${name}`, out: name };
+  return { in: ENTRY_PREFIX + name, out: name };
 }
 
 function loadersSource(modules: readonly DiscoveredModule[]): string {
@@ -50,9 +52,9 @@ for (const source of Object.keys(loaders)) modules[source] = (await loaders[sour
 
 const SERVER = `
 import { readFileSync } from "node:fs";
-import * as runtime from "eve/serve";
+import { serve } from "eve/serve";
 import { modules } from "eve-entry:modules";
 
 const manifest = JSON.parse(readFileSync(new URL("./manifest.json", import.meta.url), "utf8"));
-await runtime.serve({ manifest, modules });
+await serve({ manifest, modules });
 `;

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Message } from "esbuild";
 import { relativeTo, type Diagnostic, type DiagnosticCode } from "../discover/index.ts";
 import type { BundleOptions } from "./bundle.ts";
+import { ENTRY_PREFIX } from "./entries.ts";
 
 type Kind = Pick<Diagnostic, "code" | "fix">;
 
@@ -12,8 +13,8 @@ export function toDiagnostic(
   { base, root, member }: BundleOptions,
 ): Diagnostic {
   const { location, text } = message;
-  // Errors in generated entries have no file: they are about the member as a whole.
-  const authored = location !== null && (location.namespace === "" || location.namespace === "file");
+  // Generated entries are no file: an error in them is about the member as a whole.
+  const authored = location !== null && !location.file.startsWith(ENTRY_PREFIX);
   return {
     severity,
     ...(severity === "warning" ? WARNING : kindOf(message)),

@@ -170,8 +170,8 @@ test("a member needs a valid name, agent/ and a readable package.json", () => {
   const { diagnostics } = discoverMember({ memberDir: workspace.member("My_Team"), base: workspace.root });
   expect(diagnostics.map(({ code, path }) => `${code} ${path}`)).toEqual([
     "NAME_INVALID agents/My_Team",
-    "AGENT_MISSING agents/My_Team",
     "PACKAGE_INVALID agents/My_Team/package.json",
+    "AGENT_MISSING agents/My_Team",
   ]);
   expect(diagnostics[0]!.fix).toContain('"my-team"');
 });

@@ -10,10 +10,10 @@ export interface DiscoveredMember {
   /** Folder name, which is the member's name. */
   readonly name: string;
   readonly dir: string;
-  /** The root first, then its subagents, each before the ones nested in it. */
+  /** The root first, then its subagents, each before the ones nested in it. Empty when there is no `agent/`. */
   readonly nodes: readonly DiscoveredNode[];
-  /** Packages that authored code may import: `dependencies` and `optionalDependencies`. */
-  readonly dependencies: ReadonlySet<string>;
+  /** Packages that authored code may import; `undefined` when `package.json` can not be read. */
+  readonly dependencies: ReadonlySet<string> | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -36,24 +36,27 @@ export function discoverMember(options: DiscoverOptions): DiscoveredMember {
   const problem = checkMemberName(name);
   if (problem) report("NAME_INVALID", dir, 1, problem.message, problem.fix);
   const agentDir = join(dir, "agent");
+  const dependencies = readDependencies(join(dir, "package.json"), report);
   if (!isFolder(agentDir)) {
     report("AGENT_MISSING", dir, 1, "This folder has no agent/ folder.", "Run this in a folder that holds agent/, or create it.");
+    return { name, dir, nodes: [], dependencies, diagnostics };
   }
-  const dependencies = readDependencies(join(dir, "package.json"), report);
   const nodes = discoverNode({ agentDir, dir: agentDir, id: "root", name, report });
   return { name, dir, nodes, dependencies, diagnostics };
 }
 
-function readDependencies(path: string, report: Report): Set<string> {
+function readDependencies(path: string, report: Report): Set<string> | undefined {
   if (!existsSync(path)) {
     report("PACKAGE_INVALID", path, 1, "A member needs its own package.json.", "Create it with a name and its dependencies, at least eve.");
-    return new Set();
+    return undefined;
   }
   try {
     const parsed = JSON.parse(readFileSync(path, "utf8")) as Partial<Record<string, object>>;
     return new Set(Object.keys({ ...parsed.dependencies, ...parsed.optionalDependencies }));
   } catch (error) {
-    report("PACKAGE_INVALID", path, 1, `package.json can not be read: ${(error as Error).message}`, "Repair the JSON.");
-    return new Set();
+    const { message } = error as Error;
+    const line = Number(/\(line (\d+)/.exec(message)?.[1] ?? 1);
+    report("PACKAGE_INVALID", path, line, `package.json can not be read: ${message}.`, "Repair the JSON.");
+    return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { AgentError } from "../../errors.ts";
 import { readFileSync, writeFileSync } from "node:fs";
 
 /** Long enough for an owner that is just shutting down. */
-const WAIT_MS = 3_000;
+const PATIENCE_MS = 3_000;
 
 /**
  * Makes this process the only owner of a store, for as long as it lives: the system lets go of the lock when the
@@ -11,11 +11,11 @@ const WAIT_MS = 3_000;
  *
  * @throws AgentError `STORE_LOCKED` when another process owns it.
  */
-export function lockStore(file: string): { readonly describe: (owner: Readonly<Record<string, unknown>>) => void; readonly release: () => void } {
+export function lockStore(file: string, patienceMs: number = PATIENCE_MS): { readonly describe: (owner: Readonly<Record<string, unknown>>) => void; readonly release: () => void } {
   const ownerFile = `${file}.json`;
   const db = new DatabaseSync(file);
   try {
-    db.exec(`PRAGMA busy_timeout = ${WAIT_MS}; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE;`);
+    db.exec(`PRAGMA busy_timeout = ${patienceMs}; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE;`);
   } catch (error) {
     db.close();
     throw new AgentError("STORE_LOCKED", `Another process uses this store${describeOwner(ownerFile)}.`, {

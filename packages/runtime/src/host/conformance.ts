@@ -1,0 +1,372 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { Effect } from "../engine/decide.ts";
+import type { EffectInput, OpenInput, ResolvedCall, Surroundings } from "../engine/input.ts";
+import type { EffectContext, Host, Perform } from "../engine/ports.ts";
+import type { Delivery } from "../engine/state.ts";
+import type { StreamEvent } from "../protocol/events.ts";
+
+/**
+ * What every host must do, run against each of them. A world is one durable storage; `open` starts a host on it, and
+ * closing that host is what a crash is to the next: whatever was not committed never happened.
+ */
+export interface World {
+  open(perform: Perform): Promise<Host>;
+  dispose(): Promise<void>;
+}
+
+export const SURROUNDINGS: Omit<Surroundings, "sessionId" | "newSessionId" | "random"> = {
+  modelId: "test/model",
+  eveVersion: "0.0.0",
+  base: "/eve/test/v1",
+};
+
+const ALICE = { authenticator: "test", principalId: "alice", principalType: "user", attributes: {} } as const;
+const USAGE = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** Registers the conformance suite of hosts for one implementation. */
+export function describeHost(name: string, createWorld: () => Promise<World>): void {
+  describe(`host conformance: ${name}`, () => {
+    const worlds: World[] = [];
+    const hosts: Host[] = [];
+    const newWorld = async (): Promise<World> => {
+      const world = await createWorld();
+      worlds.push(world);
+      return world;
+    };
+    const open = async (world: World, perform: Perform): Promise<Host> => {
+      const host = await world.open(perform);
+      hosts.push(host);
+      return host;
+    };
+    const crash = async (host: Host): Promise<void> => {
+      hosts.splice(hosts.indexOf(host), 1);
+      await host.close();
+    };
+    afterEach(async () => {
+      await Promise.all(hosts.splice(0).map((host) => host.close()));
+      await Promise.all(worlds.splice(0).map((world) => world.dispose()));
+    });
+
+    test("deliver: a message becomes a turn, its events get dense indexes", async () => {
+      const host = await open(await newWorld(), reply(() => "hello"));
+      const { sessionId } = await host.open({ input: opening("hi") });
+      const events = await until(host, sessionId, "session.waiting");
+      expect(events.map(({ type }) => type)).toEqual([
+        "session.started",
+        "turn.started",
+        "message.received",
+        "step.started",
+        "message.completed",
+        "step.completed",
+        "turn.completed",
+        "session.waiting",
+      ]);
+      const stored = await host.events(sessionId, 0, 100);
+      expect(stored.map(({ index }) => index)).toEqual(events.map((_, index) => index));
+      expect(new Set(events.map(({ meta }) => meta.id)).size).toBe(events.length);
+      expect((await host.head(sessionId))?.nextIndex).toBe(events.length);
+    });
+
+    test("deliver: a session opened without a message waits for one", async () => {
+      const host = await open(await newWorld(), reply(() => "hello"));
+      const { sessionId } = await host.open({ input: opening(undefined) });
+      expect(await host.deliver(sessionId, "d1", message("d1", "hi"))).toBe("accepted");
+      expect(await replies(host, sessionId, 1)).toEqual(["hello"]);
+    });
+
+    test("order: messages are read in the order in which they were accepted", async () => {
+      const host = await open(await newWorld(), reply(() => "ok"));
+      const { sessionId } = await host.open({ input: opening(undefined) });
+      const ids = Array.from({ length: 20 }, (_, index) => `d${index}`);
+      await Promise.all(ids.map((id) => host.deliver(sessionId, id, message(id, id, "queue"))));
+      await replies(host, sessionId, ids.length);
+      const received = (await all(host, sessionId)).filter(({ type }) => type === "message.received");
+      expect(received.map((event) => event.type === "message.received" && event.data.message)).toEqual(ids);
+    });
+
+    test("dedupe: the same message is one turn, the same operation one session", async () => {
+      const host = await open(await newWorld(), reply(() => "ok"));
+      const first = await host.open({ operationKey: "op", input: opening("hi") });
+      const again = await host.open({ operationKey: "op", input: opening("hi") });
+      expect(again).toEqual({ sessionId: first.sessionId, created: false });
+      await replies(host, first.sessionId, 1);
+      expect(await host.deliver(first.sessionId, "d1", message("d1", "more"))).toBe("accepted");
+      expect(await host.deliver(first.sessionId, "d1", message("d1", "more"))).toBe("duplicate");
+      await replies(host, first.sessionId, 2);
+      expect(await host.deliver(first.sessionId, "d1", message("d1", "more"))).toBe("duplicate");
+      expect(await host.delivered(first.sessionId, "d1")).toBe(true);
+      expect(await host.delivered(first.sessionId, "d2")).toBe(false);
+      expect((await host.state(first.sessionId))?.nextSequence).toBe(2);
+    });
+
+    test("deliver: unknown and ended sessions refuse", async () => {
+      const host = await open(await newWorld(), reply(() => "ok"));
+      expect(await host.deliver("ses_unknown", "d1", message("d1", "hi"))).toBe("unknown");
+      expect(await host.head("ses_unknown")).toBeUndefined();
+      expect(await host.state("ses_unknown")).toBeUndefined();
+      const { sessionId } = await host.open({ input: opening(undefined) });
+      await host.deliver(sessionId, "end", { kind: "reset" });
+      await until(host, sessionId, "session.completed");
+      expect(await host.deliver(sessionId, "d1", message("d1", "hi"))).toBe("ended");
+      expect((await host.head(sessionId))?.ended).toBe(true);
+    });
+
+    test("commit: text is streamed before the message that completes it", async () => {
+      const host = await open(await newWorld(), async (effect, { state, stream }) => {
+        const { turnId, sequence, stepIndex } = state.turn!;
+        for (const messageDelta of ["one ", "two ", "three"]) {
+          stream({ public: true, type: "message.appended", data: { turnId, sequence, stepIndex, messageDelta } });
+          await new Promise((resolve) => setTimeout(resolve, 40));
+        }
+        return effect.kind === "model" ? responded("one two three") : undefined;
+      });
+      const { sessionId } = await host.open({ input: opening("count") });
+      const events = await until(host, sessionId, "session.waiting");
+      const deltas = events.filter((event) => event.type === "message.appended");
+      expect(deltas.length).toBeGreaterThan(1);
+      expect(deltas.map((event) => event.data.messageDelta).join("")).toBe("one two three");
+      const completed = events.findIndex(({ type }) => type === "message.completed");
+      expect(events.lastIndexOf(deltas.at(-1)!)).toBeLessThan(completed);
+    });
+
+    test("signals: a reader is told of every change, and what it reads in pages is whole", async () => {
+      const host = await open(await newWorld(), reply(() => "ok"));
+      const { sessionId } = await host.open({ input: opening("hi") });
+      const events = await until(host, sessionId, "session.waiting");
+      const paged: number[] = [];
+      for (;;) {
+        const page = await host.events(sessionId, paged.length, 3);
+        paged.push(...page.map(({ index }) => index));
+        if (page.length < 3) break;
+      }
+      expect(paged).toEqual(events.map((_, index) => index));
+    });
+
+    test("effects: one that is no longer wanted is aborted, its result does not count", async () => {
+      let aborted = false;
+      let release = (): void => {};
+      const host = await open(await newWorld(), async (_effect, { signal }) => {
+        signal.addEventListener("abort", () => (aborted = true));
+        await new Promise<void>((resolve) => (release = resolve));
+        return responded("too late");
+      });
+      const { sessionId } = await host.open({ input: opening("hi") });
+      await until(host, sessionId, "step.started");
+      await host.deliver(sessionId, "stop", { kind: "cancel" });
+      await until(host, sessionId, "turn.cancelled");
+      expect(aborted).toBe(true);
+      release();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect((await all(host, sessionId)).some(({ type }) => type === "message.completed")).toBe(false);
+    });
+
+    test("effects: tools of one step run at the same time, the next step follows the last result", async () => {
+      let atOnce = 0;
+      let most = 0;
+      const host = await open(await newWorld(), async (effect, { state }) => {
+        if (effect.kind === "tool") {
+          most = Math.max(most, ++atOnce);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          atOnce--;
+          return { kind: "tool.settled", callId: effect.call.callId, status: "completed", output: 1 };
+        }
+        return state.turn!.stepIndex === 0 ? calling(["a", "b", "c"]) : responded("done");
+      });
+      const { sessionId } = await host.open({ input: opening("hi") });
+      const events = await until(host, sessionId, "session.waiting");
+      expect(most).toBe(3);
+      expect(events.filter(({ type }) => type === "action.result")).toHaveLength(3);
+      expect(events.filter(({ type }) => type === "step.started")).toHaveLength(2);
+    });
+
+    test("children: a call opens a session here, and its reply comes back", async () => {
+      const host = await open(await newWorld(), delegating());
+      const { sessionId } = await host.open({ input: opening("go") });
+      const events = await until(host, sessionId, "session.waiting");
+      const started = events.find((event) => event.type === "agent.started");
+      const child = await all(host, started!.data.sessionId);
+      expect(child.at(-1)?.type).toBe("session.waiting");
+      const settled = events.find((event) => event.type === "task.settled");
+      expect(settled?.data).toMatchObject({ status: "completed", output: "child reply" });
+    });
+
+    test("recovery: what was accepted is done after a crash, also when it was never begun", async () => {
+      const world = await newWorld();
+      const before = await open(world, () => new Promise(() => {}));
+      const { sessionId } = await before.open({ input: opening("first") });
+      await until(before, sessionId, "step.started");
+      await before.deliver(sessionId, "d1", message("d1", "second", "queue"));
+      await crash(before);
+      const after = await open(world, reply(() => "ok"));
+      expect(await replies(after, sessionId, 2)).toEqual(["ok", "ok"]);
+    });
+
+    test("recovery: an effect whose result was committed is not run again, one that was not is", async () => {
+      const world = await newWorld();
+      const runs: string[] = [];
+      let interruptions = 0;
+      const perform =
+        (hang: boolean): Perform =>
+        async (effect, context) => {
+          runs.push(effect.id);
+          if (effect.kind === "tool") {
+            if (context.interrupted) interruptions++;
+            if (hang && effect.call.callId === "slow") return new Promise(() => {});
+            return { kind: "tool.settled", callId: effect.call.callId, status: "completed", output: 1 };
+          }
+          return context.state.turn!.stepIndex === 0 ? calling(["quick", "slow"]) : responded("done");
+        };
+      const before = await open(world, perform(true));
+      const { sessionId } = await before.open({ input: opening("hi") });
+      const read = await until(before, sessionId, "action.result");
+      await crash(before);
+      const after = await open(world, perform(false));
+      const events = await until(after, sessionId, "session.waiting");
+      expect(events.slice(0, read.length)).toEqual(read);
+      expect(runs.filter((id) => id.endsWith(":quick"))).toHaveLength(1);
+      expect(runs.filter((id) => id.endsWith(":slow"))).toHaveLength(2);
+      expect(interruptions).toBe(1);
+      expect(new Set(events.map(({ meta }) => meta.id)).size).toBe(events.length);
+    });
+
+    test("recovery: a model call that a crash stopped is announced as another attempt", async () => {
+      const world = await newWorld();
+      const before = await open(world, () => new Promise(() => {}));
+      const { sessionId } = await before.open({ input: opening("hi") });
+      await until(before, sessionId, "step.started");
+      await crash(before);
+      const after = await open(world, reply(() => "ok"));
+      const events = await until(after, sessionId, "session.waiting");
+      const steps = events.filter((event) => event.type === "step.started");
+      expect(steps.map(({ data }) => [data.stepIndex, data.attempt])).toEqual([[0, 1], [0, 2]]);
+    });
+
+    test("recovery: a child and its parent go on where they were", async () => {
+      const world = await newWorld();
+      const before = await open(world, delegating({ hangInChild: true }));
+      const { sessionId } = await before.open({ input: opening("go") });
+      await until(before, sessionId, "turn.waiting");
+      await crash(before);
+      const after = await open(world, delegating());
+      const events = await until(after, sessionId, "session.waiting");
+      expect(events.filter(({ type }) => type === "agent.started")).toHaveLength(1);
+      expect(events.filter(({ type }) => type === "task.settled")).toHaveLength(1);
+    });
+
+    test("recovery: parked sessions start nothing", async () => {
+      const world = await newWorld();
+      const before = await open(world, reply(() => "ok"));
+      const { sessionId } = await before.open({ input: opening("hi") });
+      await replies(before, sessionId, 1);
+      await crash(before);
+      let runs = 0;
+      const after = await open(world, async () => {
+        runs++;
+        return responded("again");
+      });
+      expect(await replies(after, sessionId, 1)).toEqual(["ok"]);
+      expect(runs).toBe(0);
+    });
+
+    test("effects: a performer that throws is run again", { timeout: 10_000 }, async () => {
+      let runs = 0;
+      const host = await open(await newWorld(), async () => {
+        if (++runs === 1) throw new Error("a fault of the performer");
+        return responded("ok");
+      });
+      const { sessionId } = await host.open({ input: opening("hi") });
+      expect(await replies(host, sessionId, 1)).toEqual(["ok"]);
+    });
+  });
+}
+
+/** Answers every model call with a text. */
+function reply(text: (effect: Effect, context: EffectContext) => string): Perform {
+  return async (effect, context) => responded(text(effect, context));
+}
+
+/** The root calls one child in its first step and answers once it has the result. */
+function delegating({ hangInChild = false } = {}): Perform {
+  return async (_effect, { state }) => {
+    if (state.origin.kind === "local") return hangInChild ? new Promise(() => {}) : responded("child reply");
+    const { stepIndex } = state.turn!;
+    if (stepIndex === 0) {
+      const target = { kind: "local", nodeId: "root/helper", description: "Helps." } as const;
+      return withCalls([{ callId: "c1", name: "helper", input: { message: "do it" }, target }]);
+    }
+    return responded(stepIndex === 1 ? "" : "parent reply");
+  };
+}
+
+function responded(text: string): EffectInput {
+  return { kind: "model.responded", text, reasoning: "", finishReason: "stop", calls: [], usage: USAGE };
+}
+
+function calling(callIds: readonly string[]): EffectInput {
+  return withCalls(
+    callIds.map((callId) => ({ callId, name: "work", input: {}, target: { kind: "tool", onInterrupt: "retry" } })),
+  );
+}
+
+function withCalls(calls: readonly ResolvedCall[]): EffectInput {
+  return { kind: "model.responded", text: "", reasoning: "", finishReason: "tool-calls", calls, usage: USAGE };
+}
+
+function opening(text: string | undefined): OpenInput {
+  return {
+    kind: "open",
+    nodeId: "root",
+    agentName: "test",
+    origin: { kind: "root" },
+    initiator: ALICE,
+    ...(text === undefined ? {} : { first: delivery("first", text, "queue") }),
+  };
+}
+
+function message(
+  deliveryId: string,
+  text: string,
+  policy: Delivery["policy"] = "steer",
+): { kind: "deliver"; delivery: Delivery } {
+  return { kind: "deliver", delivery: delivery(deliveryId, text, policy) };
+}
+
+function delivery(deliveryId: string, text: string, policy: Delivery["policy"]): Delivery {
+  return { deliveryId, parts: [{ type: "text", text }], principal: ALICE, policy };
+}
+
+async function all(host: Host, sessionId: string): Promise<StreamEvent[]> {
+  return (await host.events(sessionId, 0, 10_000)).map(({ line }) => JSON.parse(line) as StreamEvent);
+}
+
+/** All events, once one of `type` is among them. */
+async function until(host: Host, sessionId: string, type: StreamEvent["type"]): Promise<StreamEvent[]> {
+  return when(host, sessionId, (events) => events.some((event) => event.type === type));
+}
+
+/** The replies of the first `count` turns. */
+async function replies(host: Host, sessionId: string, count: number): Promise<string[]> {
+  const events = await when(
+    host,
+    sessionId,
+    (seen) => seen.filter(({ type }) => type === "session.waiting").length >= count,
+  );
+  return events.flatMap((event) => (event.type === "message.completed" ? [event.data.message] : []));
+}
+
+function when(
+  host: Host,
+  sessionId: string,
+  condition: (events: StreamEvent[]) => boolean,
+): Promise<StreamEvent[]> {
+  return new Promise((resolve, reject) => {
+    const look = async (): Promise<void> => {
+      const events = await all(host, sessionId);
+      if (!condition(events)) return;
+      stop();
+      resolve(events);
+    };
+    const stop = host.subscribe(sessionId, () => void look().catch(reject));
+    void look().catch(reject);
+  });
+}

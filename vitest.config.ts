@@ -1,0 +1,30 @@
+import { defineConfig } from "vitest/config";
+
+// Two cores are what a small CI machine has.
+export default defineConfig({
+  test: {
+    pool: "forks",
+    maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["packages/*/{src,bin}/**/*.test.ts", "agents/*/agent/**/*.test.ts", "scripts/**/*.test.ts"],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "workspace",
+          include: ["test/**/*.test.ts"],
+          // Real processes on fixed resources: one file at a time.
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
