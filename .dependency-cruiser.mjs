@@ -34,7 +34,9 @@ const layer = (name) => ({
   from: { path: `${SRC}/${name}/`, pathNot: "\\.test(-d)?\\.ts$" },
   to: {
     path: `${SRC}/`,
-    pathNot: [...MAY_IMPORT[name], name, "protocol"].map((folder) => `${SRC}/${folder}/`).concat(`${SRC}/(errors|version)\\.ts$`),
+    pathNot: [...MAY_IMPORT[name], name, "protocol"]
+      .map((folder) => `${SRC}/${folder}/`)
+      .concat(`${SRC}/(errors|version)\\.ts$`),
   },
 });
 
@@ -46,7 +48,10 @@ export default {
       name: "layer-unknown",
       comment: "A new folder needs a place among the layers: add it to MAY_IMPORT.",
       severity: "error",
-      from: { path: `${SRC}/`, pathNot: `${SRC}/(${[...Object.keys(MAY_IMPORT), "protocol"].join("|")})/|${SRC}/[^/]+\\.ts$` },
+      from: {
+        path: `${SRC}/`,
+        pathNot: `${SRC}/(${[...Object.keys(MAY_IMPORT), "protocol"].join("|")})/|${SRC}/[^/]+\\.ts$`,
+      },
       to: {},
     },
     {

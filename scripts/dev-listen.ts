@@ -71,7 +71,10 @@ export async function checkCanListen(root: string, { host, port }: Listen): Prom
 /** The CLI's own lock, unless the process that wrote it is gone. */
 function readLock(root: string): { pid: number; port: number } | undefined {
   try {
-    const { pid, port } = JSON.parse(readFileSync(join(root, ".vercel/dev.lock"), "utf8")) as { pid: number; port: number };
+    const { pid, port } = JSON.parse(readFileSync(join(root, ".vercel/dev.lock"), "utf8")) as {
+      pid: number;
+      port: number;
+    };
     process.kill(pid, 0);
     return { pid, port };
   } catch {

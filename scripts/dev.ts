@@ -43,7 +43,9 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** Evaluates `vercel.ts` as the CLI will, so that a mistake in it is reported once and plainly. */
 async function readMembers(): Promise<string[]> {
-  const { default: config } = (await import("../vercel.ts")) as { default: { services?: Record<string, { root?: string }> } };
+  const { default: config } = (await import("../vercel.ts")) as {
+    default: { services?: Record<string, { root?: string }> };
+  };
   return Object.entries(config.services ?? {}).flatMap(([service, { root }]) => {
     const member = toMemberName(service);
     return member !== undefined && root === `agents/${member}` ? [member] : [];

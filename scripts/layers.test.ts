@@ -11,7 +11,8 @@ let copy: string;
 
 beforeEach(() => {
   copy = mkdtempSync(join(tmpdir(), "layers-"));
-  for (const file of [".dependency-cruiser.mjs", "tsconfig.base.json", "package.json"]) cpSync(join(ROOT, file), join(copy, file));
+  for (const file of [".dependency-cruiser.mjs", "tsconfig.base.json", "package.json"])
+    cpSync(join(ROOT, file), join(copy, file));
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   write("errors.ts", "export const code = 1;");
   write("protocol/events.ts", "export type Event = string;");
@@ -21,8 +22,14 @@ afterEach(() => rmSync(copy, { recursive: true }));
 
 describe("the import directions", () => {
   it("let through what they allow", () => {
-    write("engine/reduce.ts", `import type { Event } from "../protocol/events.ts"; export const reduce = (event: Event) => event;`);
-    write("http/app.ts", `import { reduce } from "../engine/reduce.ts"; import { code } from "../errors.ts"; export const app = [reduce, code];`);
+    write(
+      "engine/reduce.ts",
+      `import type { Event } from "../protocol/events.ts"; export const reduce = (event: Event) => event;`,
+    );
+    write(
+      "http/app.ts",
+      `import { reduce } from "../engine/reduce.ts"; import { code } from "../errors.ts"; export const app = [reduce, code];`,
+    );
     write("http/app.test.ts", `import { compile } from "../compile/compile.ts"; compile();`);
     write("compile/compile.ts", `export const compile = () => {};`);
     expect(violations()).toEqual([]);
@@ -30,13 +37,21 @@ describe("the import directions", () => {
 
   it.each([
     ["engine-is-pure", "engine/reduce.ts", `import { code } from "../errors.ts"; export const x = code;`],
-    ["engine-is-pure", "engine/clock.ts", `import { performance } from "node:perf_hooks"; export const x = performance;`],
+    [
+      "engine-is-pure",
+      "engine/clock.ts",
+      `import { performance } from "node:perf_hooks"; export const x = performance;`,
+    ],
     ["layer-engine", "engine/reduce.ts", `import type { Host } from "../host/host.ts"; export type X = Host;`],
     ["layer-host", "host/store.ts", `import { app } from "../http/app.ts"; export const x = app;`],
     ["layer-http", "http/app.ts", `import { compile } from "../compile/compile.ts"; export const x = compile;`],
     ["layer-define", "define/define.ts", `import { find } from "../discover/find.ts"; export const x = find;`],
     ["no-compiler-at-run-time", "host/store.ts", `import { step } from "../registry/step.ts"; export const x = step;`],
-    ["protocol-is-the-contract", "protocol/wire.ts", `import { find } from "../discover/find.ts"; export const x = find;`],
+    [
+      "protocol-is-the-contract",
+      "protocol/wire.ts",
+      `import { find } from "../discover/find.ts"; export const x = find;`,
+    ],
     ["layer-unknown", "utils/x.ts", `import { code } from "../errors.ts"; export const x = code;`],
     ["no-tests-in-code", "http/app.ts", `import "./app.test.ts"; export {};`],
     ["not-resolved", "http/app.ts", `import "./nowhere.ts"; export {};`],
@@ -56,7 +71,7 @@ describe("the import directions", () => {
 });
 
 function violations(): { rule: string; from: string }[] {
-  const bin = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
+  const bin = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruiser.mjs");
   const args = [bin, "--config", ".dependency-cruiser.mjs", "--output-type", "json", SRC];
   const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: "utf8", maxBuffer: 64 << 20 });
   if (stdout === "") throw new Error(stderr);

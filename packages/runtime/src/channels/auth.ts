@@ -44,38 +44,35 @@ export function none(): Authenticator {
 
 export interface HttpBasicOptions {
   readonly username: string;
-  readonly password: string;
+  /** The password, or a function that reads it when a request comes. */
+  readonly password: string | undefined | (() => string | undefined);
   /** Shown by browsers in the sign-in box. Default `"agent"`. */
   readonly realm?: string;
 }
 
 /**
- * Accepts one user name and password (RFC 7617), compared in constant time.
+ * Accepts one user name and password (RFC 7617), compared in constant time. A password that is not set lets nobody
+ * in: every request then fails with `CONFIG_INVALID`. It is not needed to build.
  *
  * @example
- * httpBasic({ username: "team", password: process.env.TEAM_PASSWORD! })
+ * httpBasic({ username: "team", password: process.env.TEAM_PASSWORD })
  */
-export function httpBasic(options: HttpBasicOptions): Authenticator {
-  if (!options.username || !options.password) {
-    throw new AgentError("CONFIG_INVALID", "httpBasic needs a user name and a password.", {
-      fix: "Set both; read the password from an environment variable that is set.",
-    });
-  }
-  const expected = digest(`${options.username}:${options.password}`);
+export function httpBasic({ username, password, realm = "agent" }: HttpBasicOptions): Authenticator {
   const authenticator: Authenticator = ({ headers }) => {
+    const secret = typeof password === "function" ? password() : password;
+    if (!username || !secret) {
+      throw new AgentError("CONFIG_INVALID", "httpBasic has no user name or no password.", {
+        fix: "Set both; check the environment variable that the password is read from.",
+      });
+    }
     const match = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(headers.get("authorization") ?? "");
     if (!match) return null;
     const given = digest(Buffer.from(match[1]!, "base64").toString("utf8"));
-    if (!timingSafeEqual(given, expected)) return null;
-    return {
-      authenticator: "http-basic",
-      principalId: options.username,
-      principalType: "user",
-      attributes: {},
-    };
+    if (!timingSafeEqual(given, digest(`${username}:${secret}`))) return null;
+    return { authenticator: "http-basic", principalId: username, principalType: "user", attributes: {} };
   };
-  const realm = (options.realm ?? "agent").replace(/["\\]/g, "");
-  return Object.assign(authenticator, { challenge: `Basic realm="${realm}", charset="UTF-8"` });
+  const challenge = `Basic realm="${realm.replace(/["\\]/g, "")}", charset="UTF-8"`;
+  return Object.assign(authenticator, { challenge });
 }
 
 /** True while the process is a development server. */

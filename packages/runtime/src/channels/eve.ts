@@ -15,7 +15,7 @@ export interface EveChannelDefinition {
  * Configures the HTTP API of a member in `agent/channels/eve.ts` (contract §18).
  *
  * @example
- * export default eveChannel({ auth: [httpBasic({ username: "team", password: process.env.TEAM_PASSWORD! })] });
+ * export default eveChannel({ auth: [httpBasic({ username: "team", password: process.env.TEAM_PASSWORD })] });
  */
 export function eveChannel(options: EveChannelOptions = {}): EveChannelDefinition {
   checkOptions("eveChannel", options, { auth: "object?" });

@@ -52,7 +52,10 @@ test("build prints every error and how many there are", async () => {
 
 test("build --json prints only JSON, whatever authored code prints", async () => {
   const good = await eve(["build", "--json"], workspace.member("good"));
-  expect(JSON.parse(good.stdout)).toEqual({ ok: true, diagnostics: [expect.objectContaining({ severity: "warning" })] });
+  expect(JSON.parse(good.stdout)).toEqual({
+    ok: true,
+    diagnostics: [expect.objectContaining({ severity: "warning" })],
+  });
   expect(good.stderr).toBe("loading\n");
   expect(good.code).toBe(0);
 

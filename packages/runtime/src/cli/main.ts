@@ -11,11 +11,14 @@ const COMMANDS: Readonly<Record<string, { readonly summary: string; readonly loa
 
 const HELP = `Usage: eve <command> [flags]
 
-${Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(8)}${summary}`).join("\n")}
+${Object.entries(COMMANDS)
+  .map(([name, { summary }]) => `  ${name.padEnd(8)}${summary}`)
+  .join("\n")}
   help    Show this text
 
 Run it in the folder of a member (agents/<name>).
-  eve build --json    Print the result as JSON
+  eve build --json                      Print the result as JSON
+  eve dev|start --host <h> --port <n>   Listen there (127.0.0.1, 4000)
 `;
 
 /**
@@ -36,13 +39,17 @@ export async function main(args: readonly string[]): Promise<number> {
     return 2;
   }
   try {
-    return await (await command.load())(rest);
+    return await (
+      await command.load()
+    )(rest);
   } catch (error) {
     if (isUsageError(error)) {
       console.error(`eve ${name}: ${error.message}\nRun \`eve help\` to see what there is.`);
       return 2;
     }
-    console.error(AgentError.is(error) ? `${error.code} ${error.message}${error.fix ? ` — ${error.fix}` : ""}` : messageOf(error));
+    console.error(
+      AgentError.is(error) ? `${error.code} ${error.message}${error.fix ? ` — ${error.fix}` : ""}` : messageOf(error),
+    );
     return 1;
   }
 }

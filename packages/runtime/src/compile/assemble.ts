@@ -9,7 +9,7 @@ import {
   type ManifestTool,
 } from "../protocol/manifest.ts";
 import { composeNode } from "./compose.ts";
-import type { DefinitionSummary } from "./evaluation.ts";
+import type { DefinitionSummary } from "./evaluate/evaluation.ts";
 import { lineOfDefaultExport, readSource } from "./locate.ts";
 
 export interface AssembleInput {
@@ -51,8 +51,10 @@ function assembleNode(node: DiscoveredNode, input: AssembleInput): ManifestNode 
   const { definitions, report } = input;
   const agent = node.agent && definitions.get(node.agent.source);
   const instructions = readInstructions(node, definitions);
-  const subagents = [...node.locals.flatMap((local) => toLocal(local.id, input)), ...node.references.flatMap((r) => toReference(r, input))]
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const subagents = [
+    ...node.locals.flatMap((local) => toLocal(local.id, input)),
+    ...node.references.flatMap((r) => toReference(r, input)),
+  ].sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     id: node.id,
     name: node.name,
@@ -90,13 +92,22 @@ function toLocal(id: string, { member, definitions, report }: AssembleInput): Ma
   if (definition.description === undefined) {
     const line = lineOfDefaultExport(readSource(node.agent.path));
     const message = `The subagent "${node.name}" has no description.`;
-    report("DESCRIPTION_MISSING", node.agent.path, line, message, "Set `description`: it tells the calling model what the agent is for.");
+    report(
+      "DESCRIPTION_MISSING",
+      node.agent.path,
+      line,
+      message,
+      "Set `description`: it tells the calling model what the agent is for.",
+    );
   }
   const { description = "", tool } = definition;
   return [{ name: node.name, kind: "local", source: node.agent.source, description, tool, nodeId: id }];
 }
 
-function toReference({ name, source }: NamedModule, { definitions, peerDescriptions }: AssembleInput): ManifestSubagent[] {
+function toReference(
+  { name, source }: NamedModule,
+  { definitions, peerDescriptions }: AssembleInput,
+): ManifestSubagent[] {
   const definition = definitions.get(source);
   if (definition?.kind === "remote-agent") {
     return [{ name, kind: "remote", source, description: definition.description, tool: definition.tool }];

@@ -1,5 +1,5 @@
 import type { DiscoveredModule, DiscoveredNode, Report } from "../discover/index.ts";
-import type { DefinitionSummary, Outcome } from "./evaluation.ts";
+import type { DefinitionSummary, Outcome } from "./evaluate/evaluation.ts";
 import { authoredFrame, lineOfDefaultExport, lineOfOption, readSource } from "./locate.ts";
 
 type Kind = DefinitionSummary["kind"];
@@ -15,7 +15,13 @@ export function modulesOf(nodes: readonly DiscoveredNode[]): SlotModule[] {
   return nodes.flatMap((node) => [
     ...(node.agent ? [{ ...node.agent, kinds: ["agent"] as const, expected: "defineAgent(…)" }] : []),
     ...(node.instructions && "source" in node.instructions
-      ? [{ ...node.instructions, kinds: ["instructions", "text"] as const, expected: "defineInstructions(…) or a string" }]
+      ? [
+          {
+            ...node.instructions,
+            kinds: ["instructions", "text"] as const,
+            expected: "defineInstructions(…) or a string",
+          },
+        ]
       : []),
     ...node.tools.map((tool) => ({
       ...tool,
@@ -67,7 +73,8 @@ function reportFailure(
     }
     case "threw": {
       const frame = authoredFrame(memberDir, outcome.stack) ?? { path: module.path, line };
-      const at = outcome.option === undefined ? frame.line : lineOfOption(readSource(frame.path), outcome.option, frame.line);
+      const at =
+        outcome.option === undefined ? frame.line : lineOfOption(readSource(frame.path), outcome.option, frame.line);
       const fix = outcome.fix ?? "Make the file load without an error; do work inside functions, not at the top level.";
       return report("MODULE_THREW", frame.path, at, `Loading this file failed: ${outcome.message}`, fix);
     }
@@ -79,7 +86,13 @@ function isSound(module: SlotModule, definition: DefinitionSummary, report: Repo
   if (!module.kinds.includes(definition.kind)) {
     const found = definition.kind === "unknown" ? definition.found : FOUND[definition.kind];
     const message = `The default export is ${found}, but this slot takes ${module.expected}.`;
-    report("EXPORT_KIND", module.path, lineOfDefaultExport(text), message, `Export ${module.expected}, or move the file to its own slot.`);
+    report(
+      "EXPORT_KIND",
+      module.path,
+      lineOfDefaultExport(text),
+      message,
+      `Export ${module.expected}, or move the file to its own slot.`,
+    );
     return false;
   }
   if (definition.kind === "text" && definition.text.trim() === "") {
@@ -93,7 +106,13 @@ function isSound(module: SlotModule, definition: DefinitionSummary, report: Repo
   const line = (option: string): number => lineOfOption(text, option);
   if (typeof inputSchema === "string") {
     const message = `inputSchema can not be given to a model: ${inputSchema}.`;
-    report("SCHEMA_INVALID", module.path, line("inputSchema"), message, "Use z.object({ … }) of Zod 4 with fields that JSON can hold.");
+    report(
+      "SCHEMA_INVALID",
+      module.path,
+      line("inputSchema"),
+      message,
+      "Use z.object({ … }) of Zod 4 with fields that JSON can hold.",
+    );
   }
   if (onInterrupt !== "retry" && onInterrupt !== "fail") {
     const message = `onInterrupt can not be ${JSON.stringify(onInterrupt)}.`;

@@ -104,8 +104,22 @@ test("compiles every kind of definition into the manifest", async () => {
       },
     ],
     subagents: [
-      { name: "research", kind: "peer", source: "subagents/research.ts", description: "Finds facts.", tool: true, peer: "research" },
-      { name: "reviewer", kind: "local", source: "subagents/reviewer/agent.ts", description: "Reviews.", tool: false, nodeId: "root/reviewer" },
+      {
+        name: "research",
+        kind: "peer",
+        source: "subagents/research.ts",
+        description: "Finds facts.",
+        tool: true,
+        peer: "research",
+      },
+      {
+        name: "reviewer",
+        kind: "local",
+        source: "subagents/reviewer/agent.ts",
+        description: "Reviews.",
+        tool: false,
+        nodeId: "root/reviewer",
+      },
       { name: "weather", kind: "remote", source: "subagents/weather.ts", description: "Weather.", tool: "deferred" },
     ],
     composition: [
@@ -169,7 +183,9 @@ test("the same sources give the same id and the same bytes, wherever they lie", 
   const again = await compiled(join(second.outDir, "../.."), "dev");
   expect(again.outDir).toMatch(/\.eve\/dev$/);
   const files = readTree(first.outDir);
-  expect([...files.keys()]).toEqual(expect.arrayContaining(["manifest.json", "modules.mjs", "server.mjs", "server.mjs.map"]));
+  expect([...files.keys()]).toEqual(
+    expect.arrayContaining(["manifest.json", "modules.mjs", "server.mjs", "server.mjs.map"]),
+  );
   expect(readTree(second.outDir)).toEqual(files);
   expect(readTree(again.outDir)).toEqual(files);
 });
@@ -179,7 +195,9 @@ test("the id follows the code and the instructions", async () => {
   const ids = new Set([(await compiled(workspace.member("foreman"))).manifest.buildId]);
   workspace.write({ "agents/foreman/agent/instructions.md": "Lead well." });
   ids.add((await compiled(workspace.member("foreman"))).manifest.buildId);
-  workspace.write({ "agents/foreman/agent/lib/words.ts": `export const words = (text: string): number => text.length;` });
+  workspace.write({
+    "agents/foreman/agent/lib/words.ts": `export const words = (text: string): number => text.length;`,
+  });
   ids.add((await compiled(workspace.member("foreman"))).manifest.buildId);
   expect(ids.size).toBe(3);
 });
@@ -210,7 +228,9 @@ test("a new build replaces the old one completely", async () => {
   const workspace = create();
   const { outDir } = await compiled(workspace.member("foreman"));
   const before = [...readTree(outDir).keys()].find((name) => name.startsWith("chunks/count-"))!;
-  workspace.write({ "agents/foreman/agent/lib/words.ts": `export const words = (text: string): number => text.length;` });
+  workspace.write({
+    "agents/foreman/agent/lib/words.ts": `export const words = (text: string): number => text.length;`,
+  });
   await compiled(workspace.member("foreman"));
   expect(existsSync(join(outDir, before))).toBe(false);
   expect(readdirSync(join(outDir, ".."))).toEqual(["build"]);
@@ -227,14 +247,22 @@ test("a member alone needs no workspace, and no module of its own", async () => 
   symlinkSync(join(workspace.member("other"), "node_modules/eve"), join(workspace.root, "alone/node_modules/eve"));
   const { manifest } = await compiled(join(workspace.root, "alone"));
   expect(manifest.nodes).toEqual([
-    expect.objectContaining({ id: "root", name: "alone", description: "", instructions: "Be brief.", modelId: "eve/offline" }),
+    expect.objectContaining({
+      id: "root",
+      name: "alone",
+      description: "",
+      instructions: "Be brief.",
+      modelId: "eve/offline",
+    }),
   ]);
 });
 
 /** Evaluates an expression over the bundle's table in a plain Node process, without the test runner's transforms. */
 async function runWithModules(outDir: string, expression: string): Promise<unknown> {
   const code = `import { modules } from "./modules.mjs"; console.log(JSON.stringify(${expression}));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], { cwd: outDir });
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], {
+    cwd: outDir,
+  });
   return JSON.parse(stdout);
 }
 

@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import { discoverMember, discoverWorkspace, reportTo, sortDiagnostics, type Diagnostic } from "../discover/index.ts";
 import type { Manifest } from "../protocol/manifest.ts";
 import { assembleNodes, toManifest } from "./assemble.ts";
-import { bundleMember, type BundleOptions } from "./bundle.ts";
+import { bundleMember, type BundleOptions } from "./bundle/bundle-member.ts";
 import { checkModules, modulesOf } from "./check-modules.ts";
-import { createEvaluator } from "./evaluate.ts";
+import { createEvaluator } from "./evaluate/create-evaluator.ts";
 import { replaceFolder, writeFiles } from "./output-folder.ts";
 import { resolvePeers } from "./resolve-peers.ts";
 
@@ -66,15 +66,28 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
     const slots = modulesOf(member.nodes);
     // Not `base`: a bundle must not depend on the folder that the command was started in.
     const bundleOptions: BundleOptions = {
-      member, outDir, root: workspace?.root ?? memberDir, base, entries: ["loaders", "modules", "server"],
+      member,
+      outDir,
+      root: workspace?.root ?? memberDir,
+      base,
+      entries: ["loaders", "modules", "server"],
     };
     const { bundle, modules, diagnostics: problems } = await bundleMember(slots, bundleOptions);
     diagnostics.push(...problems);
     writeFiles(draftDir, bundle?.files ?? new Map());
-    const outcomes = await evaluator.evaluate(join(draftDir, "loaders.mjs"), modules.map(({ source }) => source));
+    const outcomes = await evaluator.evaluate(
+      join(draftDir, "loaders.mjs"),
+      modules.map(({ source }) => source),
+    );
     const definitions = checkModules(memberDir, slots, outcomes, report);
     const peerDescriptions = await resolvePeers(member.nodes, definitions, {
-      member, workspace, base, evaluator, scratchDir, report, diagnostics,
+      member,
+      workspace,
+      base,
+      evaluator,
+      scratchDir,
+      report,
+      diagnostics,
     });
     const nodes = assembleNodes({ member, definitions, peerDescriptions, report });
 

@@ -2,14 +2,20 @@ import { expect, test } from "vitest";
 import type { DiscoveredNode, Report } from "../discover/index.ts";
 import type { ToolVisibility } from "../protocol/manifest.ts";
 import { composeNode } from "./compose.ts";
-import type { DefinitionSummary } from "./evaluation.ts";
+import type { DefinitionSummary } from "./evaluate/evaluation.ts";
 
-const AUTHORED: DefinitionSummary = { kind: "tool", description: "d", inputSchema: { type: "object" }, onInterrupt: "retry" };
+const AUTHORED: DefinitionSummary = {
+  kind: "tool",
+  description: "d",
+  inputSchema: { type: "object" },
+  onInterrupt: "retry",
+};
 const DISABLED: DefinitionSummary = { kind: "disabled-tool" };
 
 function compose(tool: ToolVisibility | undefined, file: DefinitionSummary | undefined, name = "a", id = "root") {
   const reported: string[] = [];
-  const report: Report = (code, path, _line, _message, _fix, severity = "error") => reported.push(`${severity} ${code} ${path}`);
+  const report: Report = (code, path, _line, _message, _fix, severity = "error") =>
+    reported.push(`${severity} ${code} ${path}`);
   const source = `tools/${name}.ts`;
   const node: DiscoveredNode = {
     id,
@@ -20,9 +26,14 @@ function compose(tool: ToolVisibility | undefined, file: DefinitionSummary | und
     references: [],
   };
   const subagents =
-    tool === undefined ? [] : [{ name, kind: "remote" as const, source: `subagents/${name}.ts`, description: "d", tool }];
+    tool === undefined
+      ? []
+      : [{ name, kind: "remote" as const, source: `subagents/${name}.ts`, description: "d", tool }];
   const composition = composeNode(node, subagents, new Map(file ? [[source, file]] : []), report);
-  return { decisions: composition.map((c) => `${c.visible ? "visible" : "hidden"} ${c.kind} ${c.reason} ${c.source}`), reported };
+  return {
+    decisions: composition.map((c) => `${c.visible ? "visible" : "hidden"} ${c.kind} ${c.reason} ${c.source}`),
+    reported,
+  };
 }
 
 // The static rows of the table in contract §4.
@@ -47,5 +58,7 @@ test("disableTool() that hides nothing is a warning, except on the root's own ag
   const decisions = ["hidden tool disabled-at-path tools/a.ts"];
   expect(compose(undefined, DISABLED)).toEqual({ decisions, reported: ["warning DISABLE_UNUSED /agent/tools/a.ts"] });
   expect(compose(undefined, DISABLED, "agent").reported).toEqual([]);
-  expect(compose(undefined, DISABLED, "agent", "root/a").reported).toEqual(["warning DISABLE_UNUSED /agent/tools/agent.ts"]);
+  expect(compose(undefined, DISABLED, "agent", "root/a").reported).toEqual([
+    "warning DISABLE_UNUSED /agent/tools/agent.ts",
+  ]);
 });

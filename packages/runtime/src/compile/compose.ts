@@ -1,6 +1,6 @@
 import type { DiscoveredNode, NamedModule, Report } from "../discover/index.ts";
 import type { Composition, ManifestSubagent } from "../protocol/manifest.ts";
-import type { DefinitionSummary } from "./evaluation.ts";
+import type { DefinitionSummary } from "./evaluate/evaluation.ts";
 import { lineOfDefaultExport, readSource } from "./locate.ts";
 
 /**
@@ -23,11 +23,23 @@ export function composeNode(
     if (kind === "disabled-tool") {
       if (subagent === undefined && !declares(node, tool.name)) reportUnused(node, tool, report);
       const hides = subagent === undefined ? "tool" : "agent";
-      composition.push({ name: tool.name, visible: false, kind: hides, reason: "disabled-at-path", source: tool.source });
+      composition.push({
+        name: tool.name,
+        visible: false,
+        kind: hides,
+        reason: "disabled-at-path",
+        source: tool.source,
+      });
     } else if (subagent === undefined) {
       composition.push({ name: tool.name, visible: true, kind: "tool", reason: "authored", source: tool.source });
     } else if (subagent.tool === false) {
-      composition.push({ name: tool.name, visible: true, kind: "tool", reason: "replaced-at-path", source: tool.source });
+      composition.push({
+        name: tool.name,
+        visible: true,
+        kind: "tool",
+        reason: "replaced-at-path",
+        source: tool.source,
+      });
     } else {
       reportCollision(tool, subagent, report);
     }
@@ -50,7 +62,14 @@ function reportUnused(node: DiscoveredNode, tool: NamedModule, report: Report): 
   if (node.id === "root" && tool.name === "agent") return; // Hides the root's own copy (contract §4).
   const message = `disableTool() hides nothing: no subagent is named "${tool.name}".`;
   const line = lineOfDefaultExport(readSource(tool.path));
-  report("DISABLE_UNUSED", tool.path, line, message, "Remove the file, or name it like the subagent to hide.", "warning");
+  report(
+    "DISABLE_UNUSED",
+    tool.path,
+    line,
+    message,
+    "Remove the file, or name it like the subagent to hide.",
+    "warning",
+  );
 }
 
 function reportCollision(tool: NamedModule, subagent: ManifestSubagent, report: Report): void {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { DIAGNOSTIC_CODES, formatDiagnostic, type Diagnostic } from "../discover/index.ts";
 import { createFixtureWorkspace, type FixtureWorkspace } from "../discover/fixture-workspace.ts";
+import { agent, GOOD_TOOL, peer, tool } from "./definitions.fixture.ts";
 import { compileMember } from "./index.ts";
 
 const seen = new Set<string>();
@@ -12,10 +13,16 @@ async function diagnose(files: Record<string, string>, timeoutMs?: number) {
   workspace = createFixtureWorkspace({
     "agents/peer/agent/agent.ts": `import { defineAgent } from "eve";\nexport default defineAgent({ description: "P." });`,
     ...Object.fromEntries(
-      Object.entries(files).map(([path, text]) => [path.startsWith("/") ? path.slice(1) : `agents/a/agent/${path}`, text]),
+      Object.entries(files).map(([path, text]) => [
+        path.startsWith("/") ? path.slice(1) : `agents/a/agent/${path}`,
+        text,
+      ]),
     ),
   });
-  const result = await compileMember({ memberDir: workspace.member("a"), ...(timeoutMs !== undefined && { timeoutMs }) });
+  const result = await compileMember({
+    memberDir: workspace.member("a"),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  });
   for (const { code } of [...result.diagnostics, ...result.warnings]) seen.add(code);
   expect(result.ok).toBe(result.diagnostics.length === 0);
   return { errors: result.diagnostics.map(place), all: result.diagnostics, warnings: result.warnings };
@@ -24,20 +31,6 @@ async function diagnose(files: Record<string, string>, timeoutMs?: number) {
 function place({ code, path, line }: Diagnostic): string {
   return `${code} ${path.replace("agents/a/agent/", "")}:${line}`;
 }
-
-const tool = (options: string): string => `
-import { defineTool } from "eve/tools";
-import { z } from "zod";
-
-export default defineTool({
-  description: "d",
-${options}
-  execute: () => 1,
-});
-`;
-const GOOD_TOOL = tool("  inputSchema: z.object({}),");
-const agent = (options: string): string => `import { defineAgent } from "eve";\n\nexport default defineAgent({\n${options}\n});\n`;
-const peer = (options: string): string => `import { defineWorkspaceAgent } from "eve";\n\nexport default defineWorkspaceAgent({\n${options}\n});\n`;
 
 test("a broken file hides the errors of no other file", async () => {
   const { errors } = await diagnose({
@@ -119,7 +112,12 @@ describe("dependencies", () => {
       "DEPENDENCY_UNDECLARED tools/a.ts:5",
       "DEPENDENCY_UNDECLARED agents/a/package.json:1",
     ]);
-    expect(all.map(({ message }) => message.split(" ")[0])).toEqual([`"@scope/hoisted"`, `"hoisted"`, `"eve"`, `"eve"`]);
+    expect(all.map(({ message }) => message.split(" ")[0])).toEqual([
+      `"@scope/hoisted"`,
+      `"hoisted"`,
+      `"eve"`,
+      `"eve"`,
+    ]);
   });
 
   test("of dependencies are not the member's business", async () => {
@@ -204,13 +202,19 @@ describe("definitions", () => {
       "tools/list.ts": tool("\n  inputSchema: z.array(z.string()),"),
       "tools/union.ts": tool("  inputSchema: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),"),
     });
-    expect(errors).toEqual(["SCHEMA_INVALID tools/date.ts:7", "SCHEMA_INVALID tools/list.ts:8", "SCHEMA_INVALID tools/union.ts:7"]);
+    expect(errors).toEqual([
+      "SCHEMA_INVALID tools/date.ts:7",
+      "SCHEMA_INVALID tools/list.ts:8",
+      "SCHEMA_INVALID tools/union.ts:7",
+    ]);
     expect(all[0]!.message).toContain("Date");
     expect(all[1]!.message).toContain("array");
   });
 
   test("with an option that is none of the allowed values", async () => {
-    const { errors } = await diagnose({ "tools/a.ts": tool(`  inputSchema: z.object({}),\n  onInterrupt: "explode",`) });
+    const { errors } = await diagnose({
+      "tools/a.ts": tool(`  inputSchema: z.object({}),\n  onInterrupt: "explode",`),
+    });
     expect(errors).toEqual(["OPTION_INVALID tools/a.ts:8"]);
   });
 
@@ -295,8 +299,8 @@ describe("modules that do not come back", () => {
         "tools/b_ends.ts": "process.exit(3);",
         "tools/c_waits.ts": "await new Promise(() => {});\nexport default 1;",
         "tools/d_kind.ts": "export default 1;",
-        "tools/e_late.ts": `setTimeout(() => { throw new Error("later"); }, 1);\nvoid Promise.reject(1);\n${GOOD_TOOL}`,
-        "tools/f_kind.ts": "export default 1;",
+        "tools/e_late.ts": `setTimeout(() => { throw new Error("later"); }, 10);\nvoid Promise.reject(1);\n${GOOD_TOOL}`,
+        "tools/f_kind.ts": "await new Promise((resolve) => setTimeout(resolve, 100));\nexport default 1;",
       },
       500,
     );
@@ -305,7 +309,7 @@ describe("modules that do not come back", () => {
       "MODULE_THREW tools/b_ends.ts:1",
       "MODULE_TIMEOUT tools/c_waits.ts:2",
       "EXPORT_KIND tools/d_kind.ts:1",
-      "EXPORT_KIND tools/f_kind.ts:1",
+      "EXPORT_KIND tools/f_kind.ts:2",
     ]);
     expect(all[1]!.message).toContain("exit code 3");
   }, 30_000);

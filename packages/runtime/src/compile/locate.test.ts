@@ -5,6 +5,7 @@ const SOURCE = `import { defineTool } from "eve/tools";
 // export default nothing
 const before = { name: "other" };
 export default defineTool({
+  // Before: defineTool({ name: "old" })
   description: "name: not this one",
   "name": "x",
   inputSchema,
@@ -19,9 +20,9 @@ test("finds the default export, not a comment about it", () => {
 });
 
 test("finds an option below the default export, quoted, shorthand or as a method", () => {
-  expect(lineOfOption(SOURCE, "name")).toBe(6);
-  expect(lineOfOption(SOURCE, "inputSchema")).toBe(7);
-  expect(lineOfOption(SOURCE, "execute")).toBe(8);
+  expect(lineOfOption(SOURCE, "name")).toBe(7);
+  expect(lineOfOption(SOURCE, "inputSchema")).toBe(8);
+  expect(lineOfOption(SOURCE, "execute")).toBe(9);
   expect(lineOfOption(SOURCE, "absent")).toBe(4);
   expect(lineOfOption(`export default defineAgent({ tool: 1, model: "x" });`, "model")).toBe(1);
   expect(lineOfOption(SOURCE, "name", 1)).toBe(3);

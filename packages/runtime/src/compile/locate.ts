@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { isAuthored } from "./declared-dependencies.ts";
+import { isAuthored } from "./bundle/declared-dependencies.ts";
 
 export interface Place {
   readonly path: string;
@@ -44,6 +44,8 @@ export function readSource(path: string): string {
 
 function findLine(text: string, from: number, pattern: RegExp): number | undefined {
   const lines = text.split("\n");
-  const index = lines.findIndex((line, at) => at >= from - 1 && !/^\s*(?:\/\/|\*|\/\*)/.test(line) && pattern.test(line));
+  const index = lines.findIndex(
+    (line, at) => at >= from - 1 && !/^\s*(?:\/\/|\*|\/\*)/.test(line) && pattern.test(line),
+  );
   return index < 0 ? undefined : index + 1;
 }

@@ -10,11 +10,11 @@ import {
   type Workspace,
   type WorkspaceMember,
 } from "../discover/index.ts";
-import { bundleMember } from "./bundle.ts";
+import { bundleMember } from "./bundle/bundle-member.ts";
 import { checkModules, modulesOf } from "./check-modules.ts";
 import { closest } from "./closest.ts";
-import type { Evaluator } from "./evaluate.ts";
-import type { DefinitionSummary } from "./evaluation.ts";
+import type { Evaluator } from "./evaluate/create-evaluator.ts";
+import type { DefinitionSummary } from "./evaluate/evaluation.ts";
 import { lineOfOption, readSource } from "./locate.ts";
 import { writeFiles } from "./output-folder.ts";
 
@@ -45,11 +45,13 @@ export async function resolvePeers(
   definitions: ReadonlyMap<string, DefinitionSummary>,
   context: PeerContext,
 ): Promise<ReadonlyMap<string, string>> {
-  const references = nodes.flatMap((node) => node.references).flatMap((reference) => {
-    const definition = definitions.get(reference.source);
-    if (definition?.kind !== "workspace-agent") return [];
-    return [{ ...reference, peer: definition.peer, described: definition.description !== undefined }];
-  });
+  const references = nodes
+    .flatMap((node) => node.references)
+    .flatMap((reference) => {
+      const definition = definitions.get(reference.source);
+      if (definition?.kind !== "workspace-agent") return [];
+      return [{ ...reference, peer: definition.peer, described: definition.description !== undefined }];
+    });
 
   const descriptions = new Map<string, string>();
   const unread = new Map<string, PeerReference[]>();

@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 
-type Check = "string" | "string?" | "function" | "function?" | "schema" | "model?" | "visibility?" | "boolean?" | "any?" | "url" | "object?";
+type Check = "string" | "string?" | "function" | "function?" | "schema" | "model?" | "visibility?" | "interrupt?" | "any?" | "url" | "object?";
 
 /**
  * Refuses unknown options and options of the wrong type, naming the helper and the option.
@@ -41,8 +41,8 @@ function mismatch(check: Check, value: unknown): string | undefined {
     case "function":
     case "function?":
       return typeof value === "function" ? undefined : "a function";
-    case "boolean?":
-      return typeof value === "boolean" ? undefined : "true or false";
+    case "interrupt?":
+      return value === "retry" || value === "fail" ? undefined : '"retry" or "fail"';
     case "object?":
       return typeof value === "object" && value !== null ? undefined : "an object";
     case "visibility?":

@@ -55,7 +55,7 @@ export function defineTool<Input extends z.ZodType, Output>(
     description: "string",
     inputSchema: "schema",
     execute: "function",
-    onInterrupt: "any?",
+    onInterrupt: "interrupt?",
   });
   return brand("tool", { ...options, onInterrupt: options.onInterrupt ?? "retry" });
 }

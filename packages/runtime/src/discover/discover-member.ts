@@ -38,7 +38,13 @@ export function discoverMember(options: DiscoverOptions): DiscoveredMember {
   const agentDir = join(dir, "agent");
   const dependencies = readDependencies(join(dir, "package.json"), report);
   if (!isFolder(agentDir)) {
-    report("AGENT_MISSING", dir, 1, "This folder has no agent/ folder.", "Run this in a folder that holds agent/, or create it.");
+    report(
+      "AGENT_MISSING",
+      dir,
+      1,
+      "This folder has no agent/ folder.",
+      "Run this in a folder that holds agent/, or create it.",
+    );
     return { name, dir, nodes: [], dependencies, diagnostics };
   }
   const nodes = discoverNode({ agentDir, dir: agentDir, id: "root", name, report });
@@ -47,7 +53,13 @@ export function discoverMember(options: DiscoverOptions): DiscoveredMember {
 
 function readDependencies(path: string, report: Report): Set<string> | undefined {
   if (!existsSync(path)) {
-    report("PACKAGE_INVALID", path, 1, "A member needs its own package.json.", "Create it with a name and its dependencies, at least eve.");
+    report(
+      "PACKAGE_INVALID",
+      path,
+      1,
+      "A member needs its own package.json.",
+      "Create it with a name and its dependencies, at least eve.",
+    );
     return undefined;
   }
   try {

@@ -46,14 +46,21 @@ type Draft = { -readonly [K in keyof DiscoveredNode]: DiscoveredNode[K] } & {
 
 const LATER = new Set(["skills", "connections", "hooks", "sandbox", "extensions"]);
 const ROOT_ONLY = new Set(["channels", "schedules"]);
-const SLOTS = "agent.ts, instructions.md, instructions.ts, tools/<name>.ts, subagents/<name>/, subagents/<name>.ts, lib/";
+const SLOTS =
+  "agent.ts, instructions.md, instructions.ts, tools/<name>.ts, subagents/<name>/, subagents/<name>.ts, lib/";
 
 /** Reads one node and, below it, every subagent that has a folder (contract §3). */
 export function discoverNode(at: NodeLocation): DiscoveredNode[] {
   const draft: Draft = { id: at.id, name: at.name, dir: at.dir, tools: [], locals: [], references: [] };
   for (const entry of readFolder(at.dir)) readSlot(draft, entry, at);
   if (at.id !== "root" && draft.agent === undefined) {
-    at.report("AGENT_MISSING", at.dir, 1, `The subagent "${at.name}" has no agent.ts.`, "Add agent.ts with a description, or remove the folder.");
+    at.report(
+      "AGENT_MISSING",
+      at.dir,
+      1,
+      `The subagent "${at.name}" has no agent.ts.`,
+      "Add agent.ts with a description, or remove the folder.",
+    );
   }
   const nested = draft.locals.flatMap((local) => discoverNode({ ...at, ...local }));
   return [draft, ...nested];
@@ -78,13 +85,25 @@ function readSlot(draft: Draft, entry: Entry, at: NodeLocation): void {
     readInstructions(draft, entry, at);
   } else {
     const what = entry.folder ? `The folder ${entry.name}/` : `The file ${entry.name}`;
-    at.report("SLOT_UNKNOWN", entry.path, 1, `${what} is no slot of an agent.`, `Rename or move it (plain code belongs in lib/); the slots are ${SLOTS}.`);
+    at.report(
+      "SLOT_UNKNOWN",
+      entry.path,
+      1,
+      `${what} is no slot of an agent.`,
+      `Rename or move it (plain code belongs in lib/); the slots are ${SLOTS}.`,
+    );
   }
 }
 
 function readInstructions(draft: Draft, entry: Entry, at: NodeLocation): void {
   if (draft.instructions !== undefined) {
-    return at.report("SLOT_DUPLICATE", entry.path, 1, "instructions.md and instructions.ts fill the same slot.", "Keep one of the two.");
+    return at.report(
+      "SLOT_DUPLICATE",
+      entry.path,
+      1,
+      "instructions.md and instructions.ts fill the same slot.",
+      "Keep one of the two.",
+    );
   }
   if (entry.name.endsWith(".ts")) {
     draft.instructions = toModule(entry, at);
@@ -92,7 +111,14 @@ function readInstructions(draft: Draft, entry: Entry, at: NodeLocation): void {
   }
   const text = readFileSync(entry.path, "utf8").trim();
   if (text !== "") draft.instructions = { text };
-  else at.report("INSTRUCTIONS_EMPTY", entry.path, 1, "The instructions are empty.", "Write the system prompt, or remove the file.");
+  else
+    at.report(
+      "INSTRUCTIONS_EMPTY",
+      entry.path,
+      1,
+      "The instructions are empty.",
+      "Write the system prompt, or remove the file.",
+    );
 }
 
 function readTools(draft: Draft, folder: Entry, at: NodeLocation): void {
@@ -110,8 +136,16 @@ function readSubagents(draft: Draft, folder: Entry, at: NodeLocation): void {
       misplaced(entry, "subagents/ holds one folder or one <name>.ts for each subagent", at);
     } else if (isName("subagent", name, entry, at)) {
       if (entry.folder) draft.locals.push({ name, id: `${at.id}/${name}`, dir: entry.path });
-      else if (!draft.locals.some((local) => local.name === name)) draft.references.push({ name, ...toModule(entry, at) });
-      else at.report("SLOT_DUPLICATE", entry.path, 1, `${name}.ts and ${name}/ both define the subagent "${name}".`, "Keep one of the two.");
+      else if (!draft.locals.some((local) => local.name === name))
+        draft.references.push({ name, ...toModule(entry, at) });
+      else
+        at.report(
+          "SLOT_DUPLICATE",
+          entry.path,
+          1,
+          `${name}.ts and ${name}/ both define the subagent "${name}".`,
+          "Keep one of the two.",
+        );
     }
   }
 }
@@ -137,7 +171,13 @@ function isName(kind: "tool" | "subagent", name: string, entry: Entry, at: NodeL
 }
 
 function misplaced(entry: Entry, rule: string, at: NodeLocation): void {
-  at.report("SLOT_UNKNOWN", entry.path, 1, `${entry.name} does not belong here: ${rule}.`, "Rename it, move it to lib/, or remove it.");
+  at.report(
+    "SLOT_UNKNOWN",
+    entry.path,
+    1,
+    `${entry.name} does not belong here: ${rule}.`,
+    "Rename it, move it to lib/, or remove it.",
+  );
 }
 
 function unsupported(entry: Entry, what: string, at: NodeLocation): void {

@@ -29,7 +29,8 @@ export function checkSlotName(kind: "tool" | "subagent", name: string): NameProb
 }
 
 function brokenRule(kind: "tool" | "subagent", name: string): string | undefined {
-  if (name === "eve" || name.startsWith("eve__")) return '"eve" and names that start with "eve__" belong to the framework';
+  if (name === "eve" || name.startsWith("eve__"))
+    return '"eve" and names that start with "eve__" belong to the framework';
   if (kind === "subagent" && name === "agent") return '"agent" is the name of the root\'s own copy';
   if (name.includes("__")) return '"__" separates namespaces and can not be part of a name';
   if (name.length > 64) return "a name has at most 64 characters";

@@ -20,12 +20,12 @@ export async function sendToRemote(
   { taskId, remote, childSessionId, call }: SendEffect,
   { state, signal }: EffectContext,
 ): Promise<EffectInput | undefined> {
-  const { callId } = call;
-  const token = member.tokens.create(state.sessionId, callId);
+  const { callId, turnId } = call;
+  const token = member.tokens.create({ sessionId: state.sessionId, turnId, callId });
   const body = {
     message: wrapDelegation(call.message),
     callback: { callId, subagentName: remote.name, token, url: `${member.publicBase()}/callback/${token}` },
-    operationId: `${state.sessionId}:${callId}`,
+    operationId: `${state.sessionId}:${turnId}:${callId}`,
   };
   const deadline = Date.now() + PATIENCE_MS;
   for (let wait = FIRST_DELAY_MS; ; wait = Math.min(wait * 2, MAX_DELAY_MS)) {

@@ -3,9 +3,9 @@ import { decide } from "./decide.ts";
 import type { Advance, Input, OpenInput, Surroundings } from "./input.ts";
 import { modelFailed, modelResponded } from "./respond.ts";
 import type { Delivery, SessionState } from "./state.ts";
-import { remoteAccepted, settleCalls } from "./settle.ts";
+import { remoteAccepted, remoteFailed, settleCalls } from "./settle.ts";
 import { interruptedTool } from "./text.ts";
-import { cancelTurn, endSession, resumeAfterCalls, startNextTurn } from "./turn.ts";
+import { beginStep, cancelTurn, endSession, isSteered, refuseDelivery, resumeAfterCalls, startNextTurn } from "./turn.ts";
 
 /**
  * What an input makes of a session: the entries to append and the messages to other sessions. Pure. An input that
@@ -42,12 +42,9 @@ function apply(draft: Draft, state: SessionState | undefined, input: Input): voi
     case "remote.accepted":
       return remoteAccepted(draft, input);
     case "remote.failed":
-      return settleCalls(draft, {
-        callIds: [input.callId],
-        status: "failed",
-        error: { code: input.code, message: input.message },
-      });
+      return remoteFailed(draft, input);
     case "outgoing.done":
+      if (!draft.state.outbox.some(({ id }) => id === input.id)) return;
       return draft.emit({ public: false, type: "outgoing.done", data: { id: input.id } });
     case "effect.interrupted":
       return interrupted(draft, input.effectId);
@@ -66,9 +63,11 @@ function open(draft: Draft, input: OpenInput): void {
 }
 
 function deliver(draft: Draft, delivery: Delivery): void {
-  if (draft.state.ended) return;
+  if (draft.state.ended) return refuseDelivery(draft, delivery);
   draft.emit({ public: false, type: "delivery.queued", data: { delivery } });
-  if (draft.state.turn === undefined) startNextTurn(draft);
+  if (draft.state.turn === undefined) return startNextTurn(draft);
+  // A held turn has no step that would come to a boundary.
+  if (draft.turn.phase === "tasks" && isSteered(draft)) beginStep(draft);
 }
 
 function settleTool(draft: Draft, callId: string, status: "completed" | "failed", output: unknown): void {

@@ -1,4 +1,4 @@
-import type { Outgoing, PendingCall, RemoteTarget, SessionState, TaskCall } from "./state.ts";
+import type { Outgoing, PendingCall, RemoteTarget, SessionState, Task, TaskCall } from "./state.ts";
 
 /** Work that should be running for a session, each with an id that stays the same across restarts. */
 export type Effect =
@@ -36,10 +36,10 @@ function turnEffects({ turn, ended }: SessionState): Effect[] {
 
 function taskEffects(state: SessionState): Effect[] {
   const effects: Effect[] = [];
-  for (const { taskId, remote, childSessionId, waiting } of Object.values(state.tasks)) {
+  for (const task of Object.values(state.tasks)) {
+    const { taskId, remote, childSessionId, waiting } = task;
     if (remote === undefined) continue;
-    // One message at a time: a follow-up needs the session that the first one opens.
-    const unsent = waiting.find((call) => !call.sent);
+    const unsent = beingSent(state, task);
     if (unsent !== undefined) {
       const id = `send:${taskId}:${unsent.callId}`;
       effects.push({ id, kind: "send", taskId, remote, childSessionId, call: unsent });
@@ -50,6 +50,17 @@ function taskEffects(state: SessionState): Effect[] {
     }
   }
   return effects;
+}
+
+/**
+ * The call whose message is on its way to the remote. One at a time, for a follow-up needs the session that the first
+ * one opens, and none while a cancel is under way, which would stop the new work with the old.
+ */
+export function beingSent({ outbox }: SessionState, { childSessionId, waiting }: Task): TaskCall | undefined {
+  const unsent = waiting.find((call) => !call.sent);
+  if (unsent === undefined || unsent.abandoned) return unsent;
+  const stopping = outbox.some((queued) => queued.kind !== "callback" && queued.remoteSessionId === childSessionId);
+  return stopping ? undefined : unsent;
 }
 
 function outgoingEffects({ outbox }: SessionState): Effect[] {

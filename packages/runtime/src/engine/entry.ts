@@ -43,7 +43,9 @@ interface Facts {
     readonly remoteSessionId: string;
     readonly deliveryId: string | undefined;
   };
-  "call.read": { readonly taskId: string; readonly callIds: readonly string[] };
+  /** The message of the call is not, or no longer, on its way to the remote. */
+  "call.dropped": { readonly taskId: string; readonly callId: string };
+  "call.read": { readonly taskId: string; readonly callIds: readonly string[]; readonly reply?: unknown };
   "call.requested": { readonly call: PendingCall };
   "outgoing.queued": { readonly outgoing: Outgoing };
   "outgoing.done": { readonly id: string };

@@ -4,7 +4,7 @@ import type { SessionState, Task, TaskCall } from "./state.ts";
 
 type TaskEntry = Extract<
   Entry,
-  { type: "task.started" | "agent.started" | "task.settled" | "call.sent" | "call.read" }
+  { type: "task.started" | "agent.started" | "task.settled" | "call.sent" | "call.dropped" | "call.read" }
 >;
 
 /** The one writer of the task table: what an entry makes of it (§6.2). */
@@ -32,11 +32,13 @@ function next(state: SessionState, task: Task | undefined, entry: TaskEntry): Ta
         );
       return { ...known, waiting };
     }
+    case "call.dropped":
+      return { ...known, waiting: known.waiting.filter((call) => call.callId !== entry.data.callId) };
     case "call.read":
       return {
         ...known,
         waiting: known.waiting.map((call) =>
-          entry.data.callIds.includes(call.callId) ? { ...call, read: true } : call,
+          entry.data.callIds.includes(call.callId) ? { ...call, read: true, reply: entry.data.reply } : call,
         ),
       };
     case "task.settled":
@@ -78,9 +80,8 @@ function settle(task: Task, data: EventData<"task.settled">): Task {
     if (call.callId !== data.callId) return [call];
     return call.sent ? [] : [{ ...call, abandoned: true }];
   });
-  if (data.status === "failed") return { ...task, waiting, status: "ended" };
-  const working = task.status === "working" && waiting.some((call) => !call.abandoned);
-  return { ...task, waiting, status: task.status === "ended" ? "ended" : working ? "working" : "idle" };
+  if (task.status !== "working" || waiting.some((call) => !call.abandoned)) return { ...task, waiting };
+  return { ...task, waiting, status: data.status === "failed" ? "ended" : "idle" };
 }
 
 /** What the model reads of a settled call. */

@@ -51,11 +51,10 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
           attempt: 0,
           failures: 0,
           pending: {},
-          callIds: [],
           results: [],
           replyTo: [],
           reply: "",
-          reissued: false,
+          reissued: undefined,
         },
       };
     case "message.received": {
@@ -71,13 +70,17 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
     case "tasks.noted":
       return append({ ...state, notedTasks: entry.data.key }, { role: "note", text: entry.data.text });
     case "reply.reissued":
-      return inTurn(append(state, { role: "note", text: entry.data.text }), () => ({ reissued: true }));
+      return inTurn(append(state, { role: "note", text: entry.data.text }), ({ stepIndex }) => ({
+        reissued: stepIndex,
+      }));
     case "step.started":
       return inTurn(state, (turn) => ({
         phase: "model",
         stepIndex: entry.data.stepIndex,
         attempt: entry.data.attempt,
-        failures: entry.data.stepIndex === turn.stepIndex ? turn.failures : 0,
+        // An attempt, or the request for an empty reply, has what is left of the step's provider calls (§19).
+        failures:
+          entry.data.stepIndex === turn.stepIndex || turn.reissued === turn.stepIndex ? turn.failures : 0,
       }));
     case "message.completed": {
       const stepKey = `${entry.data.turnId}/${entry.data.stepIndex}`;
@@ -119,6 +122,7 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
     case "task.started":
     case "agent.started":
     case "call.sent":
+    case "call.dropped":
     case "call.read":
       return { ...state, tasks: reduceTask(state, entry), taskUses: state.taskUses + 1 };
     case "outgoing.queued":
@@ -153,11 +157,7 @@ function requestActions(
     last?.role === "assistant" && last.stepKey === stepKey
       ? { ...state, history: [...state.history.slice(0, -1), { ...last, calls }] }
       : append(state, { role: "assistant", stepKey, text: "", calls });
-  return inTurn(said, (turn) => ({
-    phase: "calls",
-    reply: "",
-    callIds: [...turn.callIds, ...calls.map((call) => call.callId)],
-  }));
+  return inTurn(said, () => ({ phase: "calls", reply: "" }));
 }
 
 function completeStep(

@@ -1,5 +1,6 @@
 import { inStep, type Draft } from "./draft.ts";
 import type { EffectInput, ResolvedCall } from "./input.ts";
+import type { HistoryItem } from "./state.ts";
 import { answer, callAgent, working } from "./tasks.ts";
 import { EMPTY_REPLY_NOTE } from "./text.ts";
 import { beginStep, completeTurn, failTurn, holdTurn, isSteered, resumeAfterCalls } from "./turn.ts";
@@ -60,7 +61,7 @@ function commitText(draft: Draft, response: Responded, goesOn: boolean): void {
 }
 
 function startCalls(draft: Draft, response: Responded): void {
-  const calls = withUniqueIds(response.calls, draft.turn.callIds);
+  const calls = withUniqueIds(response.calls, draft.state.history);
   draft.emit({
     public: true,
     type: "actions.requested",
@@ -98,7 +99,7 @@ function completeStep(draft: Draft, { finishReason, usage, native }: Responded):
 
 /** An empty reply is no reply: asked for once more, then the turn fails (§19). */
 function emptyReply(draft: Draft): void {
-  if (draft.turn.reissued) {
+  if (draft.turn.reissued !== undefined) {
     return failTurn(draft, { code: "EMPTY_REPLY", message: "The agent ended its turn without a reply." });
   }
   draft.emit({ public: false, type: "reply.reissued", data: { text: EMPTY_REPLY_NOTE } });
@@ -110,8 +111,10 @@ function isHeld(draft: Draft): boolean {
 }
 
 /** Some providers number their calls anew in every response. */
-function withUniqueIds(calls: readonly ResolvedCall[], taken: readonly string[]): ResolvedCall[] {
-  const seen = new Set(taken);
+function withUniqueIds(calls: readonly ResolvedCall[], history: readonly HistoryItem[]): ResolvedCall[] {
+  const seen = new Set(
+    history.flatMap((item) => (item.role === "assistant" ? item.calls.map(({ callId }) => callId) : [])),
+  );
   return calls.map((call) => {
     let callId = call.callId;
     for (let copy = 2; seen.has(callId); copy++) callId = `${call.callId}_${copy}`;

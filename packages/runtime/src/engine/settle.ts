@@ -1,26 +1,67 @@
 import type { Draft } from "./draft.ts";
 import type { ChildSettledInput, EffectInput } from "./input.ts";
-import type { Task } from "./state.ts";
-import { emitSettled, tellRemote } from "./tasks.ts";
+import type { Task, TaskCall } from "./state.ts";
+import { emitSettled, stopChild, tellRemote } from "./tasks.ts";
 import { beginStep } from "./turn.ts";
 
 /** A child's turn ended. One reply settles all calls of its task, once the child has read all of them (§6.3). */
 export function settleCalls(draft: Draft, settled: Omit<ChildSettledInput, "kind">): void {
-  const found = Object.values(draft.state.tasks).find((task) =>
-    task.waiting.some((call) => !call.abandoned && settled.callIds.includes(call.callId)),
+  const { callIds, status, output: reply } = settled;
+  const found = Object.values(draft.state.tasks).find(({ waiting }) =>
+    waiting.some((call) => !call.abandoned && callIds.includes(call.callId)),
   );
   if (found === undefined) return;
-  if (settled.remote !== undefined) acceptEarly(draft, found, settled.callIds, settled.remote);
-  draft.emit({
-    public: false,
-    type: "call.read",
-    data: { taskId: found.taskId, callIds: [...settled.callIds] },
-  });
-  const task = draft.state.tasks[found.taskId]!;
-  const open = task.waiting.filter((call) => !call.abandoned);
-  if (settled.status === "completed" && open.some((call) => !call.read)) return;
-  open.forEach((call, index) => emitSettled(draft, task, call, settled, index === 0));
-  if (draft.state.turn?.phase === "tasks") beginStep(draft);
+  const { taskId } = found;
+  if (settled.remote !== undefined) acceptEarly(draft, found, callIds, settled.remote);
+  if (status !== "completed") {
+    const open = openCalls(draft, taskId);
+    settleAll(draft, taskId, open, settled);
+    // The child may have got to a later message meanwhile, which was settled with the others.
+    if (open.some((call) => !callIds.includes(call.callId))) stopChild(draft, draft.state.tasks[taskId]!);
+    return;
+  }
+  if (openCalls(draft, taskId).some((call) => !call.read && callIds.includes(call.callId))) {
+    draft.emit({ public: false, type: "call.read", data: { taskId, callIds: [...callIds], reply } });
+  }
+  settleRead(draft, taskId);
+}
+
+/** The remote did not take a message, or has lost the session. */
+export function remoteFailed(draft: Draft, input: Omit<Extract<EffectInput, { kind: "remote.failed" }>, "kind">): void {
+  const { taskId, callId, code, message } = input;
+  const task = draft.state.tasks[taskId];
+  const call = task?.waiting.find((candidate) => candidate.callId === callId);
+  if (task === undefined || call === undefined) return;
+  const alone = call.abandoned || (!call.sent && task.childSessionId !== undefined);
+  const failed = alone ? [call] : openCalls(draft, taskId);
+  for (const dropped of failed) {
+    draft.emit({ public: false, type: "call.dropped", data: { taskId, callId: dropped.callId } });
+  }
+  if (call.abandoned) return;
+  settleAll(draft, taskId, failed, { status: "failed", error: { code, message } });
+  settleRead(draft, taskId);
+}
+
+/** Settles the calls of a task with its child's last reply, if the child has read them all. */
+function settleRead(draft: Draft, taskId: string): void {
+  const open = openCalls(draft, taskId);
+  if (open.some((call) => !call.read)) return;
+  settleAll(draft, taskId, open, { status: "completed", output: open.at(-1)?.reply });
+}
+
+function settleAll(
+  draft: Draft,
+  taskId: string,
+  calls: readonly TaskCall[],
+  settled: Pick<ChildSettledInput, "status" | "output" | "error">,
+): void {
+  const task = draft.state.tasks[taskId]!;
+  calls.forEach((call, index) => emitSettled(draft, task, call, settled, index === 0));
+  if (calls.length > 0 && draft.state.turn?.phase === "tasks") beginStep(draft);
+}
+
+function openCalls(draft: Draft, taskId: string): readonly TaskCall[] {
+  return draft.state.tasks[taskId]!.waiting.filter((call) => !call.abandoned);
 }
 
 /** The remote took a message: its session is known, and cancelled at once if nobody waits for it any more. */
@@ -28,7 +69,7 @@ export function remoteAccepted(draft: Draft, input: Omit<Extract<EffectInput, { 
   const { taskId, callId, remoteSessionId, deliveryId } = input;
   const task = draft.state.tasks[taskId];
   const call = task?.waiting.find((candidate) => candidate.callId === callId);
-  if (task === undefined || call === undefined) return;
+  if (task === undefined || call === undefined || call.sent) return;
   if (task.childSessionId === undefined) {
     const { base, sessionId } = draft.around;
     const path = [callId, remoteSessionId].map(encodeURIComponent).join("/");

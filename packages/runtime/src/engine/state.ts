@@ -80,12 +80,12 @@ export interface Turn {
   /** Failed provider calls of the current step (§19). */
   readonly failures: number;
   readonly pending: Readonly<Record<string, PendingCall>>;
-  readonly callIds: readonly string[];
   /** Task results that the model has not read yet. */
   readonly results: readonly UnreadResult[];
   readonly replyTo: readonly ReplyTo[];
   readonly reply: string;
-  readonly reissued: boolean;
+  /** The step whose empty reply was asked for once more (§19). */
+  readonly reissued: number | undefined;
 }
 
 /** A subagent elsewhere, as the registry names it. */
@@ -106,8 +106,9 @@ export interface TaskCall {
   readonly deliveryId?: string | undefined;
   /** Settled before the other side accepted it; kept so that its work is cancelled once it has. */
   readonly abandoned: boolean;
-  /** The child has folded the message into a turn that ended. */
+  /** The child has folded the message into a turn that ended, with this reply. */
   readonly read: boolean;
+  readonly reply?: unknown;
 }
 
 export interface Task {

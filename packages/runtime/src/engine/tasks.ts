@@ -1,3 +1,4 @@
+import { beingSent } from "./decide.ts";
 import { inStep, type Draft } from "./draft.ts";
 import type { ChildSettledInput, ResolvedCall } from "./input.ts";
 import type { Outgoing, Task, TaskCall } from "./state.ts";
@@ -64,9 +65,14 @@ export function stopTasks(draft: Draft, reason: CancelReason): void {
     for (const call of task.waiting) {
       if (!call.abandoned) emitSettled(draft, task, call, { status: "cancelled", reason }, false);
     }
-    if (task.remote !== undefined) tellRemote(draft, task, "cancel");
-    else tellChild(draft, task, "cancel");
+    stopChild(draft, task);
   }
+}
+
+/** Stops the work of a task that nobody waits for any more. */
+export function stopChild(draft: Draft, task: Task): void {
+  if (task.remote !== undefined) tellRemote(draft, task, "cancel");
+  else tellChild(draft, task, "cancel");
 }
 
 /** The session ends: local children are reset, remote ones asked to (§16). */
@@ -86,7 +92,7 @@ function sendToChild(draft: Draft, call: AgentCall, taskId: string, nodeId: stri
   const { around, turn, state } = draft;
   const message = (call.input as { message: string }).message;
   const delivery = {
-    deliveryId: `call:${state.sessionId}:${call.callId}`,
+    deliveryId: `call:${state.sessionId}:${turn.turnId}:${call.callId}`,
     parts: [{ type: "text" as const, text: wrapDelegation(message) }],
     principal: turn.principal,
     policy: "steer" as const,
@@ -132,12 +138,18 @@ export function emitSettled(
   settled: Omit<ChildSettledInput, "kind" | "callIds"> & { reason?: CancelReason },
   show: boolean,
 ): void {
-  const { status, output, error, reason } = settled;
+  const { status, output, error, reason = "turn_cancelled" } = settled;
+  const { taskId } = task;
+  const current = draft.state.tasks[taskId]!;
+  const waits = current.waiting.some(({ callId, sent }) => callId === call.callId && !sent);
+  if (waits && beingSent(draft.state, current)?.callId !== call.callId) {
+    draft.emit({ public: false, type: "call.dropped", data: { taskId, callId: call.callId } });
+  }
   draft.emit({
     public: true,
     type: "task.settled",
     data: {
-      taskId: task.taskId,
+      taskId,
       callId: call.callId,
       turnId: call.turnId,
       name: task.tool,
@@ -145,7 +157,7 @@ export function emitSettled(
       status,
       ...(status === "completed" ? { output } : {}),
       ...(status === "failed" ? { error: error ?? { message: "The agent failed." } } : {}),
-      ...(reason === undefined ? {} : { cancel: { reason } }),
+      ...(status === "cancelled" ? { cancel: { reason } } : {}),
     },
     inner: { show },
   });
@@ -153,7 +165,7 @@ export function emitSettled(
 
 function tellChild(draft: Draft, task: Task, kind: "cancel" | "reset"): void {
   if (task.childSessionId === undefined) return;
-  const id = `${kind}:${draft.state.sessionId}:${draft.state.nextSequence}`;
+  const id = `${kind}:${draft.state.sessionId}:${draft.state.taskUses}`;
   draft.post({ sessionId: task.childSessionId, id, input: { kind } });
 }
 
@@ -161,7 +173,7 @@ function tellChild(draft: Draft, task: Task, kind: "cancel" | "reset"): void {
 export function tellRemote(draft: Draft, task: Task, kind: "cancel" | "reset"): void {
   if (task.childSessionId === undefined || task.remote === undefined) return;
   const outgoing: Outgoing = {
-    id: `${kind}:${task.taskId}:${draft.state.nextSequence}`,
+    id: `${kind}:${task.taskId}:${draft.state.taskUses}`,
     kind,
     remote: task.remote,
     remoteSessionId: task.childSessionId,

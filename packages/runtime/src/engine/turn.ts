@@ -1,7 +1,7 @@
 import { inTurn, type Draft } from "./draft.ts";
 import { textOf } from "./entry.ts";
 import { replyToOrigin } from "./reply.ts";
-import type { Delivery } from "./state.ts";
+import type { Delivery, ReplyTo } from "./state.ts";
 import { noteTasks } from "./note.ts";
 import { endTasks, stopTasks } from "./tasks.ts";
 import { taskResultMessage } from "./text.ts";
@@ -41,11 +41,7 @@ export function isSteered(draft: Draft): boolean {
 /** Folds what arrived since the last step and asks the model again. */
 export function beginStep(draft: Draft): void {
   receiveSteering(draft);
-  const { results } = draft.turn;
-  if (results.length > 0) {
-    const text = taskResultMessage(results);
-    draft.emit({ public: false, type: "results.shown", data: { text, count: results.length } });
-  }
+  showResults(draft);
   noteTasks(draft);
   draft.emit({
     public: true,
@@ -83,7 +79,9 @@ export function completeTurn(draft: Draft): void {
 
 export function failTurn(draft: Draft, error: { code: string; message: string }): void {
   stopTasks(draft, "turn_ended");
-  const { turnId, replyTo } = draft.turn;
+  showResults(draft);
+  const { turnId } = draft.turn;
+  const replyTo = [...draft.turn.replyTo, ...dropCalls(draft)];
   draft.emit({ public: true, type: "turn.failed", data: { ...inTurn(draft), ...error } });
   replyToOrigin(draft, turnId, replyTo, { status: "failed", error });
   waitForMessage(draft);
@@ -94,8 +92,10 @@ export function cancelTurn(draft: Draft, turnId: string | undefined): void {
   const { turn } = draft.state;
   if (turn === undefined || (turnId !== undefined && turnId !== turn.turnId)) return;
   stopTasks(draft, "turn_cancelled");
+  showResults(draft);
+  const replyTo = [...turn.replyTo, ...dropCalls(draft)];
   draft.emit({ public: true, type: "turn.cancelled", data: inTurn(draft) });
-  replyToOrigin(draft, turn.turnId, turn.replyTo, { status: "cancelled" });
+  replyToOrigin(draft, turn.turnId, replyTo, { status: "cancelled" });
   waitForMessage(draft);
 }
 
@@ -113,6 +113,30 @@ export function endSession(draft: Draft, reason: string | undefined): void {
   const unread = queue.flatMap((delivery) => (delivery.replyTo === undefined ? [] : [delivery.replyTo]));
   const replyTo = [...(turn?.replyTo ?? []), ...unread];
   replyToOrigin(draft, turn?.turnId ?? "ended", replyTo, { status: "cancelled" });
+}
+
+/** Answers a call that reached a session after its end: the caller must not wait for it. */
+export function refuseDelivery(draft: Draft, { deliveryId, replyTo }: Delivery): void {
+  if (replyTo === undefined) return;
+  const error = { code: "SESSION_NOT_ACTIVE", message: "The agent's session has ended." };
+  replyToOrigin(draft, deliveryId, [replyTo], { status: "failed", error });
+}
+
+/** Results that arrived are the model's to read, in the next turn if not in this one (§6.7). */
+function showResults(draft: Draft): void {
+  const { results } = draft.turn;
+  if (results.length === 0) return;
+  const text = taskResultMessage(results);
+  draft.emit({ public: false, type: "results.shown", data: { text, count: results.length } });
+}
+
+/** Calls that wait behind a turn that did not complete are settled with it, so nobody wants their work (§6.4). */
+function dropCalls(draft: Draft): ReplyTo[] {
+  return draft.state.queue.flatMap(({ deliveryId, replyTo }) => {
+    if (replyTo === undefined) return [];
+    draft.emit({ public: false, type: "delivery.dropped", data: { deliveryId } });
+    return [replyTo];
+  });
 }
 
 function waitForMessage(draft: Draft): void {

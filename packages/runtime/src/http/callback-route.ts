@@ -21,12 +21,14 @@ export async function receiveCallback(c: Context, { host, tokens, registry, env 
   const unknown = new AgentError("NOT_FOUND", "Nobody waits for this callback.", { fix: "Do not send it again." });
   if (call === undefined) throw unknown;
   const body = await readBody(c, turnOutcomeSchema);
-  const { sessionId, callId } = call;
-  const id = `callback:${callId}`;
+  const { sessionId, turnId, callId } = call;
+  const id = `callback:${turnId}:${callId}`;
   const state = await host.state(sessionId);
   if (state === undefined || state.ended) throw unknown;
   const task = Object.values(state.tasks).find(({ waiting }) =>
-    waiting.some((candidate) => candidate.callId === callId && !candidate.abandoned),
+    waiting.some(
+      (waited) => waited.callId === callId && waited.turnId === turnId && !waited.abandoned,
+    ),
   );
   if (task === undefined && !(await host.delivered(sessionId, id))) throw unknown;
   const remote = task?.remote === undefined ? undefined : registry.remote(task.remote.source);

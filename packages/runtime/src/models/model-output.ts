@@ -55,7 +55,9 @@ export function toStreamParts(output: ModelOutput): LanguageModelV4StreamPart[] 
 }
 
 /** A stream that takes one part at a time, so that a reader who stops also stops the source. */
-export function streamOf(parts: Iterable<LanguageModelV4StreamPart> | AsyncIterable<LanguageModelV4StreamPart>): ReadableStream<LanguageModelV4StreamPart> {
+export function streamOf(
+  parts: Iterable<LanguageModelV4StreamPart> | AsyncIterable<LanguageModelV4StreamPart>,
+): ReadableStream<LanguageModelV4StreamPart> {
   const iterator = Symbol.asyncIterator in parts ? parts[Symbol.asyncIterator]() : parts[Symbol.iterator]();
   return new ReadableStream<LanguageModelV4StreamPart>(
     {

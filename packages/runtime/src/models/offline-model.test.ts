@@ -1,4 +1,11 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4StreamPart, LanguageModelV4ToolResultOutput } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolResultOutput,
+} from "@ai-sdk/provider";
 import { jsonSchema, streamText, type ToolSet } from "ai";
 import { describe, expect, it } from "vitest";
 import { AGENT_TOOL_SCHEMA, startedReceipt, taskResultMessage, tasksNote, wrapDelegation } from "../engine/text.ts";
@@ -6,7 +13,11 @@ import { offlineModel } from "./offline-model.ts";
 import { MAX_CALL_STEPS } from "./offline/next-step.ts";
 
 const NOTICE = "This is the offline model: no model key is set.";
-const agent = (name: string): LanguageModelV4FunctionTool => ({ type: "function", name, inputSchema: AGENT_TOOL_SCHEMA as never });
+const agent = (name: string): LanguageModelV4FunctionTool => ({
+  type: "function",
+  name,
+  inputSchema: AGENT_TOOL_SCHEMA as never,
+});
 const plain = (name: string, properties: object): LanguageModelV4FunctionTool => ({
   type: "function",
   name,
@@ -26,11 +37,16 @@ interface Answer {
   readonly message: LanguageModelV4Message;
 }
 
-async function ask(prompt: LanguageModelV4Prompt, options: Partial<LanguageModelV4CallOptions> = { tools }): Promise<Answer> {
+async function ask(
+  prompt: LanguageModelV4Prompt,
+  options: Partial<LanguageModelV4CallOptions> = { tools },
+): Promise<Answer> {
   const { content } = await offlineModel().doGenerate({ prompt, ...options });
   const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
   const calls = content.flatMap((part) =>
-    part.type === "tool-call" ? [{ id: part.toolCallId, name: part.toolName, input: JSON.parse(part.input) as unknown }] : [],
+    part.type === "tool-call"
+      ? [{ id: part.toolCallId, name: part.toolName, input: JSON.parse(part.input) as unknown }]
+      : [],
   );
   const message: LanguageModelV4Message = {
     role: "assistant",
@@ -46,7 +62,12 @@ async function ask(prompt: LanguageModelV4Prompt, options: Partial<LanguageModel
 function answer(step: Answer, at: number, output?: LanguageModelV4ToolResultOutput): LanguageModelV4Message {
   const call = step.calls[at]!;
   const value = startedReceipt(taskIdOf(step, at), call.name);
-  return { role: "tool", content: [{ type: "tool-result", toolCallId: call.id, toolName: call.name, output: output ?? { type: "text", value } }] };
+  return {
+    role: "tool",
+    content: [
+      { type: "tool-result", toolCallId: call.id, toolName: call.name, output: output ?? { type: "text", value } },
+    ],
+  };
 }
 
 function taskIdOf(step: Answer, at: number): string {
@@ -57,12 +78,19 @@ const named = (step: Answer): unknown[] => step.calls.map(({ name, input }) => [
 
 describe("offlineModel", () => {
   it("asks, waits, hands the result on, waits, and combines", async () => {
-    const prompt: LanguageModelV4Message[] = [{ role: "system", content: "Be kind." }, user("Ask research what a tide is, and let the reviewer check it.")];
+    const prompt: LanguageModelV4Message[] = [
+      { role: "system", content: "Be kind." },
+      user("Ask research what a tide is, and let the reviewer check it."),
+    ];
     const first = await ask(prompt);
     expect(named(first)).toEqual([["research", { message: "what a tide is" }]]);
     expect(first.text).toBe("");
 
-    prompt.push(first.message, answer(first, 0), user(tasksNote([{ taskId: taskIdOf(first, 0), tool: "research" }], [])));
+    prompt.push(
+      first.message,
+      answer(first, 0),
+      user(tasksNote([{ taskId: taskIdOf(first, 0), tool: "research" }], [])),
+    );
     const held = await ask(prompt);
     expect(held).toMatchObject({ text: "", calls: [] });
 
@@ -80,10 +108,20 @@ describe("offlineModel", () => {
   it("starts independent calls together and keeps the results of a failing one's siblings", async () => {
     const prompt = [user("Ask research what a tide is, ask the reviewer to say hello; add 2 and 3")];
     const first = await ask(prompt);
-    expect(named(first)).toEqual([["research", { message: "what a tide is" }], ["reviewer", { message: "say hello" }], ["add", { a: 2, b: 3 }]]);
+    expect(named(first)).toEqual([
+      ["research", { message: "what a tide is" }],
+      ["reviewer", { message: "say hello" }],
+      ["add", { a: 2, b: 3 }],
+    ]);
     expect(new Set(first.calls.map((call) => call.id)).size).toBe(3);
 
-    const after = [...prompt, first.message, answer(first, 0), answer(first, 1), answer(first, 2, { type: "json", value: { sum: 5 } })];
+    const after = [
+      ...prompt,
+      first.message,
+      answer(first, 0),
+      answer(first, 1),
+      answer(first, 2, { type: "json", value: { sum: 5 } }),
+    ];
     const one = [...after, settled(taskIdOf(first, 1), "no address", "failed")];
     expect(await ask(one)).toMatchObject({ text: "", calls: [] });
     const { text } = await ask([...one, settled(taskIdOf(first, 0), "Water.")]);
@@ -94,7 +132,11 @@ describe("offlineModel", () => {
     const prompt = [user("add something")];
     const first = await ask(prompt);
     expect(named(first)).toEqual([["add", { a: 0, b: 0 }]]);
-    const { text, calls } = await ask([...prompt, first.message, answer(first, 0, { type: "error-text", value: "a is required" })]);
+    const { text, calls } = await ask([
+      ...prompt,
+      first.message,
+      answer(first, 0, { type: "error-text", value: "a is required" }),
+    ]);
     expect(calls).toEqual([]);
     expect(text).toBe(`${NOTICE}\n\nadd failed: a is required`);
   });
@@ -102,23 +144,34 @@ describe("offlineModel", () => {
   it("does not hand on what failed", async () => {
     const prompt = [user("Ask research what a tide is, and let the reviewer check it, then add 1 to it")];
     const first = await ask(prompt);
-    const { text, calls } = await ask([...prompt, first.message, answer(first, 0), settled(taskIdOf(first, 0), "it broke", "failed")]);
+    const { text, calls } = await ask([
+      ...prompt,
+      first.message,
+      answer(first, 0),
+      settled(taskIdOf(first, 0), "it broke", "failed"),
+    ]);
     expect(calls).toEqual([]);
-    expect(text).toBe(`${NOTICE}\n\nresearch failed: it broke\n\nreviewer was not asked: there was no result to hand on.\n\nadd was not asked: there was no result to hand on.`);
+    expect(text).toBe(
+      `${NOTICE}\n\nresearch failed: it broke\n\nreviewer was not asked: there was no result to hand on.\n\nadd was not asked: there was no result to hand on.`,
+    );
   });
 
   it("uses its lone tool for a question, as a delegated child does", async () => {
     const prompt = [user(wrapDelegation("what a tide is"))];
     const first = await ask(prompt, { tools: [lookUp] });
-    expect(named(first)).toEqual([["look_up", { query: "what a tide is" }]]);
-    const { text } = await ask([...prompt, first.message, answer(first, 0, { type: "text", value: "Water rises." })], { tools: [lookUp] });
+    expect(named(first)).toEqual([["look_up", { query: "tide" }]]);
+    const { text } = await ask([...prompt, first.message, answer(first, 0, { type: "text", value: "Water rises." })], {
+      tools: [lookUp],
+    });
     expect(text).toBe(`${NOTICE}\n\nlook_up: Water rises.`);
   });
 
   it("quotes what a child without tools was asked about, with facts only", async () => {
     const { text, calls } = await ask([user(wrapDelegation("check it:\n\nlook_up: Water rises. It falls."))], {});
     expect(calls).toEqual([]);
-    expect(text).toBe(`${NOTICE} I was asked to “check it”. The text has 5 words in 2 sentences: “look_up: Water rises. It falls.”. Whether it is true I can not judge.`);
+    expect(text).toBe(
+      `${NOTICE} I was asked to “check it”. The text has 5 words in 2 sentences: “look_up: Water rises. It falls.”. Whether it is true I can not judge.`,
+    );
   });
 
   it("says what it can do when no tool is named", async () => {
@@ -134,17 +187,31 @@ describe("offlineModel", () => {
     const done = [...prompt, first.message, answer(first, 0), settled(taskIdOf(first, 0), "Water.")];
     const history = [...done, (await ask(done)).message];
     expect((await ask([...history, user("hello")])).text).toContain("“hello”");
-    expect(named(await ask([...history, user("Let the reviewer check it")]))).toEqual([["reviewer", { message: "check it:\n\nresearch: Water." }]]);
-    expect(named(await ask([...history, user("Ask research what a tide is")]))).toEqual([["research", { message: "what a tide is" }]]);
+    expect(named(await ask([...history, user("Let the reviewer check it")]))).toEqual([
+      ["reviewer", { message: "check it:\n\nresearch: Water." }],
+    ]);
+    expect(named(await ask([...history, user("Ask research what a tide is")]))).toEqual([
+      ["research", { message: "what a tide is" }],
+    ]);
   });
 
   it("does what a steering message adds, without forgetting or repeating", async () => {
     const prompt = [user("Ask research what a tide is")];
     const first = await ask(prompt);
-    const steered = [...prompt, first.message, answer(first, 0), user("Also add 1 and 2, ask research what a tide is, and let the reviewer check it")];
+    const steered = [
+      ...prompt,
+      first.message,
+      answer(first, 0),
+      user("Also add 1 and 2, ask research what a tide is, and let the reviewer check it"),
+    ];
     const second = await ask(steered);
     expect(named(second)).toEqual([["add", { a: 1, b: 2 }]]);
-    const later = [...steered, second.message, answer(second, 0, { type: "text", value: "3" }), settled(taskIdOf(first, 0), "Water.")];
+    const later = [
+      ...steered,
+      second.message,
+      answer(second, 0, { type: "text", value: "3" }),
+      settled(taskIdOf(first, 0), "Water."),
+    ];
     const third = await ask(later);
     expect(named(third)).toEqual([["reviewer", { message: "check it:\n\nadd: 3\n\nresearch: Water." }]]);
     const { text } = await ask([...later, third.message, answer(third, 0), settled(taskIdOf(third, 0), "Fine.")]);
@@ -156,7 +223,9 @@ describe("offlineModel", () => {
     const first = await ask(prompt);
     const steered = [...prompt, first.message, answer(first, 0), user("let the reviewer check it")];
     expect(await ask(steered)).toMatchObject({ text: "", calls: [] });
-    expect(named(await ask([...steered, settled(taskIdOf(first, 0), "Water.")]))).toEqual([["reviewer", { message: "check it:\n\nWater." }]]);
+    expect(named(await ask([...steered, settled(taskIdOf(first, 0), "Water.")]))).toEqual([
+      ["reviewer", { message: "check it:\n\nWater." }],
+    ]);
   });
 
   it("drops the rest of a cancelled turn", async () => {
@@ -170,6 +239,8 @@ describe("offlineModel", () => {
       expect(calls).toEqual([]);
       expect(text).toContain("“hello”");
     }
+    const again = await ask([...cancelled, settled(id, "", "cancelled"), user("Ask research what a tide is")]);
+    expect(named(again)).toEqual([["research", { message: "what a tide is" }]]);
   });
 
   it("never exceeds its steps", async () => {
@@ -185,16 +256,29 @@ describe("offlineModel", () => {
   });
 
   it("shows results of tasks that it knows nothing of", async () => {
-    expect((await ask([user("hello"), settled("research-abcdef", "Late water.")])).text).toBe(`${NOTICE}\n\nresearch: Late water.`);
+    expect((await ask([user("hello"), settled("research-abcdef", "Late water.")])).text).toBe(
+      `${NOTICE}\n\nresearch: Late water.`,
+    );
   });
 
   it.each<[string, LanguageModelV4Prompt]>([
     ["an empty prompt", []],
     ["an empty message", [user("")]],
-    ["a message of files", [{ role: "user", content: [{ type: "file", mediaType: "image/png", data: { type: "data", data: new Uint8Array(3) } }] }]],
+    [
+      "a message of files",
+      [
+        {
+          role: "user",
+          content: [{ type: "file", mediaType: "image/png", data: { type: "data", data: new Uint8Array(3) } }],
+        },
+      ],
+    ],
     ["only notes", [user(tasksNote([], []))]],
     ["a reply at the end", [user("hi"), { role: "assistant", content: [{ type: "text", text: "hi" }] }]],
-    ["an approval", [user("hi"), { role: "tool", content: [{ type: "tool-approval-response", approvalId: "1", approved: true }] }]],
+    [
+      "an approval",
+      [user("hi"), { role: "tool", content: [{ type: "tool-approval-response", approvalId: "1", approved: true }] }],
+    ],
   ])("always replies: %s", async (_, prompt) => {
     const { text, calls } = await ask(prompt);
     expect(calls).toEqual([]);
@@ -202,8 +286,14 @@ describe("offlineModel", () => {
   });
 
   it("makes no call when none is allowed, and fits a wanted schema", async () => {
-    expect((await ask([user("Ask research what a tide is")], { tools, toolChoice: { type: "none" } })).calls).toEqual([]);
-    const schema = { type: "object", properties: { summary: { type: "string" }, sure: { type: "boolean" } }, required: ["summary", "sure"] } as const;
+    expect((await ask([user("Ask research what a tide is")], { tools, toolChoice: { type: "none" } })).calls).toEqual(
+      [],
+    );
+    const schema = {
+      type: "object",
+      properties: { summary: { type: "string" }, sure: { type: "boolean" } },
+      required: ["summary", "sure"],
+    } as const;
     const { text } = await ask([user("hello")], { responseFormat: { type: "json", schema: schema as never } });
     expect(JSON.parse(text)).toEqual({ summary: expect.stringContaining(NOTICE), sure: true });
   });
@@ -225,7 +315,9 @@ describe("offlineModel", () => {
   });
 
   it("stops for an aborted call", async () => {
-    await expect(async () => offlineModel().doStream({ prompt: [], abortSignal: AbortSignal.abort() })).rejects.toThrow();
+    await expect(async () =>
+      offlineModel().doStream({ prompt: [], abortSignal: AbortSignal.abort() }),
+    ).rejects.toThrow();
   });
 });
 
@@ -235,10 +327,17 @@ describe("through streamText", () => {
       research: { description: "Knows things.", inputSchema: jsonSchema(AGENT_TOOL_SCHEMA as never) },
       add: { inputSchema: jsonSchema(add.inputSchema) },
     };
-    const first = streamText({ model: offlineModel(), tools: set, prompt: "Ask research what a tide is, and add 2 and 3" });
+    const first = streamText({
+      model: offlineModel(),
+      tools: set,
+      prompt: "Ask research what a tide is, and add 2 and 3",
+    });
     expect(await first.finishReason).toBe("tool-calls");
     const calls = await first.toolCalls;
-    expect(calls.map(({ toolName, input }) => [toolName, input])).toEqual([["research", { message: "what a tide is" }], ["add", { a: 2, b: 3 }]]);
+    expect(calls.map(({ toolName, input }) => [toolName, input])).toEqual([
+      ["research", { message: "what a tide is" }],
+      ["add", { a: 2, b: 3 }],
+    ]);
     const [asked, added] = calls;
     const { messages } = await first.response;
     const second = streamText({
@@ -250,11 +349,21 @@ describe("through streamText", () => {
         {
           role: "tool",
           content: [
-            { type: "tool-result", toolCallId: asked!.toolCallId, toolName: "research", output: { type: "text", value: startedReceipt("research-abc123", "research") } },
+            {
+              type: "tool-result",
+              toolCallId: asked!.toolCallId,
+              toolName: "research",
+              output: { type: "text", value: startedReceipt("research-abc123", "research") },
+            },
             { type: "tool-result", toolCallId: added!.toolCallId, toolName: "add", output: { type: "json", value: 5 } },
           ],
         },
-        { role: "user", content: taskResultMessage([{ taskId: "research-abc123", tool: "research", status: "completed", text: "Water." }]) },
+        {
+          role: "user",
+          content: taskResultMessage([
+            { taskId: "research-abc123", tool: "research", status: "completed", text: "Water." },
+          ]),
+        },
       ],
     });
     expect(await second.text).toBe(`${NOTICE}\n\nresearch: Water.\n\nadd: 5`);

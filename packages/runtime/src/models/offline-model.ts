@@ -42,7 +42,15 @@ function respond(options: LanguageModelV4CallOptions): ModelOutput {
   if (step.kind === "wait") return toOutput(options, "", []);
   if (step.kind === "calls") {
     const seed = shortHash(promptText(options.prompt));
-    return toOutput(options, "", step.calls.map(({ key, name, input }) => ({ callId: `offline_${seed}_${key}`, name, input: JSON.stringify(input) })));
+    return toOutput(
+      options,
+      "",
+      step.calls.map(({ key, name, input }) => ({
+        callId: `offline_${seed}_${key}`,
+        name,
+        input: JSON.stringify(input),
+      })),
+    );
   }
   const message = turn.messages.at(-1);
   const reply =
@@ -55,7 +63,9 @@ function respond(options: LanguageModelV4CallOptions): ModelOutput {
 /** With a schema the reply itself becomes the value. */
 function structured({ responseFormat }: LanguageModelV4CallOptions, reply: string, clause: string): string {
   if (responseFormat?.type !== "json") return reply;
-  return JSON.stringify(responseFormat.schema === undefined ? { text: reply } : buildInput(responseFormat.schema, { text: reply, clause }));
+  return JSON.stringify(
+    responseFormat.schema === undefined ? { text: reply } : buildInput(responseFormat.schema, { text: reply, clause }),
+  );
 }
 
 function toOutput(options: LanguageModelV4CallOptions, text: string, calls: readonly OutputCall[]): ModelOutput {

@@ -21,12 +21,15 @@ describe("resolveModel", () => {
     expect(describeModel(model, env)).toEqual(OFFLINE);
   });
 
-  it.each([{ AI_GATEWAY_API_KEY: "key" }, { VERCEL_OIDC_TOKEN: "token" }])("gives an id to the gateway with %j", async (env) => {
-    const { model, ...facts } = await resolveModel(ID, env);
-    expect(facts).toEqual({ modelId: ID, offline: false });
-    expect(model).toMatchObject({ provider: "gateway", modelId: ID });
-    expect(describeModel(ID, env)).toEqual(facts);
-  });
+  it.each([{ AI_GATEWAY_API_KEY: "key" }, { VERCEL_OIDC_TOKEN: "token" }])(
+    "gives an id to the gateway with %j",
+    async (env) => {
+      const { model, ...facts } = await resolveModel(ID, env);
+      expect(facts).toEqual({ modelId: ID, offline: false });
+      expect(model).toMatchObject({ provider: "gateway", modelId: ID });
+      expect(describeModel(ID, env)).toEqual(facts);
+    },
+  );
 
   it("keeps an instance as it is", async () => {
     const model = scriptedModel([]);
@@ -43,7 +46,10 @@ describe("resolveModel", () => {
       const { resolveModel } = await import(${JSON.stringify(file)});
       await resolveModel("a/b", {});
       console.log(JSON.stringify(loaded.filter((name) => !name.startsWith(".") && !name.startsWith("/"))));`;
-    const output = execFileSync(process.execPath, ["--input-type=module", "--experimental-strip-types", "-e", script], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    const output = execFileSync(process.execPath, ["--input-type=module", "--experimental-strip-types", "-e", script], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     expect(JSON.parse(output)).toEqual([]);
   });
 });

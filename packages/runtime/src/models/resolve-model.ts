@@ -36,7 +36,9 @@ export function describeModel(model: LanguageModel | undefined, env: Environment
     return { modelId, offline: modelId === OFFLINE_ID };
   }
   const hasCredential = Boolean(env["AI_GATEWAY_API_KEY"] || env["VERCEL_OIDC_TOKEN"]);
-  return model === undefined || !hasCredential ? { modelId: OFFLINE_ID, offline: true } : { modelId: model, offline: false };
+  return model === undefined || !hasCredential
+    ? { modelId: OFFLINE_ID, offline: true }
+    : { modelId: model, offline: false };
 }
 
 const OFFLINE_ID = `${OFFLINE_PROVIDER}/${OFFLINE_MODEL}`;

@@ -14,7 +14,9 @@ export function createPlayer(
   pick: (options: ScriptedRequest["options"]) => Picked,
   onViolation: (error: unknown) => void = () => {},
 ): LanguageModelV4 {
-  const begin = async (options: ScriptedRequest["options"]): Promise<{ step: ScriptedStep; request: ScriptedRequest }> => {
+  const begin = async (
+    options: ScriptedRequest["options"],
+  ): Promise<{ step: ScriptedStep; request: ScriptedRequest }> => {
     options.abortSignal?.throwIfAborted();
     const { entry, request } = pick(options);
     let step: ScriptedStep;
@@ -55,7 +57,8 @@ async function* playParts(
   let chunks = 0;
   for (const part of parts) {
     signal?.throwIfAborted();
-    const due = step.error !== undefined && (part.type === "finish" || (chunks >= (step.errorAfter ?? 0) && isContent(part)));
+    const due =
+      step.error !== undefined && (part.type === "finish" || (chunks >= (step.errorAfter ?? 0) && isContent(part)));
     if (due && step.error !== undefined) {
       if (step.errorAs !== "part") throw toError(step.error);
       yield { type: "error", error: toError(step.error) };

@@ -99,7 +99,9 @@ export function describeEntry(entry: ScriptEntry, index: number): string {
   const text = typeof entry.text === "string" ? entry.text : entry.text?.join("");
   const parts = [
     entry.error === undefined ? "" : `error ${JSON.stringify(entry.error.message)}`,
-    text === undefined || text === "" ? "" : `text ${JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)}`,
+    text === undefined || text === ""
+      ? ""
+      : `text ${JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)}`,
     ...(entry.calls ?? []).map((call) => `call ${call.name}`),
   ].filter((part) => part !== "");
   return `${index + 1}. ${parts.length === 0 ? "(empty response)" : parts.join(", ")}`;

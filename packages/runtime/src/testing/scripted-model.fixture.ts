@@ -20,7 +20,9 @@ test("fails: hook, called too often and swallowed", async () => {
 });
 
 test("fails: hook, expectation swallowed", async () => {
-  const model = scriptedModel([{ text: "a", expect: ({ tools }) => expect(tools).toEqual(["add"]) }], { onTestFinished });
+  const model = scriptedModel([{ text: "a", expect: ({ tools }) => expect(tools).toEqual(["add"]) }], {
+    onTestFinished,
+  });
   await play(model).catch(() => {});
 });
 

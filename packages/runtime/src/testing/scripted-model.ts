@@ -40,9 +40,13 @@ export function scriptedModel(script: readonly ScriptEntry[], options: ScriptedM
       requests.push(request);
       const entry = script[request.index];
       if (entry !== undefined) return { entry, request };
-      throw new AgentError("CONFIG_INVALID", `The script of "${modelId}" has ${count(script.length)}, and the model was called again (call ${requests.length}).`, {
-        fix: "Add a step to the script, or find out why the model is called once more.",
-      });
+      throw new AgentError(
+        "CONFIG_INVALID",
+        `The script of "${modelId}" has ${count(script.length)}, and the model was called again (call ${requests.length}).`,
+        {
+          fix: "Add a step to the script, or find out why the model is called once more.",
+        },
+      );
     },
     (error) => violations.push(error),
   );
@@ -50,15 +54,23 @@ export function scriptedModel(script: readonly ScriptEntry[], options: ScriptedM
   const assertConsumed = (): void => {
     if (violations.length > 0) throw violations[0];
     if (requests.length > script.length) {
-      throw new AgentError("CONFIG_INVALID", `The script of "${modelId}" has ${count(script.length)}, and the model was called ${requests.length} times.`, {
-        fix: "Add the missing steps, or find out why the model is called so often.",
-      });
+      throw new AgentError(
+        "CONFIG_INVALID",
+        `The script of "${modelId}" has ${count(script.length)}, and the model was called ${requests.length} times.`,
+        {
+          fix: "Add the missing steps, or find out why the model is called so often.",
+        },
+      );
     }
     if (requests.length === script.length) return;
     const left = script.slice(requests.length).map((entry, at) => describeEntry(entry, requests.length + at));
-    throw new AgentError("CONFIG_INVALID", `The script of "${modelId}" was not played to its end; left over:\n${left.join("\n")}`, {
-      fix: "Remove these steps, or find out why the model is not called for them.",
-    });
+    throw new AgentError(
+      "CONFIG_INVALID",
+      `The script of "${modelId}" was not played to its end; left over:\n${left.join("\n")}`,
+      {
+        fix: "Remove these steps, or find out why the model is not called for them.",
+      },
+    );
   };
   options.onTestFinished?.(assertConsumed);
 

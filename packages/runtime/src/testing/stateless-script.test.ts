@@ -4,12 +4,26 @@ import { startedReceipt, taskResultMessage, tasksNote, wrapDelegation } from "..
 import { statelessScript } from "./index.ts";
 
 const user = (text: string): LanguageModelV4Message => ({ role: "user", content: [{ type: "text", text }] });
-const said = (text: string): LanguageModelV4Message => ({ role: "assistant", content: text === "" ? [] : [{ type: "text", text }] });
-const result = (taskId: string): LanguageModelV4Message => user(taskResultMessage([{ taskId, tool: "a", status: "completed", text: "hello" }]));
-const call: LanguageModelV4Message = { role: "assistant", content: [{ type: "tool-call", toolCallId: "1", toolName: "a", input: {} }] };
+const said = (text: string): LanguageModelV4Message => ({
+  role: "assistant",
+  content: text === "" ? [] : [{ type: "text", text }],
+});
+const result = (taskId: string): LanguageModelV4Message =>
+  user(taskResultMessage([{ taskId, tool: "a", status: "completed", text: "hello" }]));
+const call: LanguageModelV4Message = {
+  role: "assistant",
+  content: [{ type: "tool-call", toolCallId: "1", toolName: "a", input: {} }],
+};
 const receipt: LanguageModelV4Message = {
   role: "tool",
-  content: [{ type: "tool-result", toolCallId: "1", toolName: "a", output: { type: "text", value: startedReceipt("a-111111", "a") } }],
+  content: [
+    {
+      type: "tool-result",
+      toolCallId: "1",
+      toolName: "a",
+      output: { type: "text", value: startedReceipt("a-111111", "a") },
+    },
+  ],
 };
 
 const scripts = {
@@ -33,8 +47,16 @@ describe("statelessScript", () => {
     ["a delegated message", [user(wrapDelegation("hello")), said("one")], "two"],
     ["a fallback", [user("what?")], "any 0"],
     ["a held turn", [user("ask a"), call, receipt, user(tasksNote([{ taskId: "a-111111", tool: "a" }], []))], ""],
-    ["a result after a held response that left a trace", [user("ask a"), call, receipt, said(""), result("a-111111")], "done"],
-    ["a result after a held response that left none", [user("ask a"), call, receipt, user(tasksNote([], [])), result("a-111111")], "done"],
+    [
+      "a result after a held response that left a trace",
+      [user("ask a"), call, receipt, said(""), result("a-111111")],
+      "done",
+    ],
+    [
+      "a result after a held response that left none",
+      [user("ask a"), call, receipt, user(tasksNote([], [])), result("a-111111")],
+      "done",
+    ],
   ])("%s", async (_, prompt, expected) => {
     expect(await reply(prompt)).toBe(expected);
   });
@@ -55,6 +77,8 @@ describe("statelessScript", () => {
       fix: 'Send one of "hello", "ask *", or add a script.',
     });
     await expect(async () => model.doGenerate({ prompt: [] })).rejects.toThrow('no script for ""');
-    await expect(async () => model.doGenerate({ prompt: [user("hello"), said("one"), said("two")] })).rejects.toThrow("has 2 steps, and the model was called again");
+    await expect(async () => model.doGenerate({ prompt: [user("hello"), said("one"), said("two")] })).rejects.toThrow(
+      "has 2 steps, and the model was called again",
+    );
   });
 });

@@ -17,22 +17,35 @@ import { toRequest } from "./script.ts";
  * @example
  * export default defineAgent({ model: statelessScript({ "hello": [{ text: "Hello!" }], "*": [{ text: "What?" }] }) });
  */
-export function statelessScript(scripts: Readonly<Record<string, readonly ScriptEntry[]>>, options: { readonly modelId?: string } = {}): LanguageModelV4 {
+export function statelessScript(
+  scripts: Readonly<Record<string, readonly ScriptEntry[]>>,
+  options: { readonly modelId?: string } = {},
+): LanguageModelV4 {
   const modelId = options.modelId ?? "stateless-script";
   return createPlayer({ provider: "scripted", modelId }, (callOptions) => {
     const found = findScript(callOptions.prompt, scripts);
     if (found === undefined) {
-      throw new AgentError("CONFIG_INVALID", `"${modelId}" has no script for ${JSON.stringify(lastMessage(callOptions.prompt))}.`, {
-        fix: `Send one of ${Object.keys(scripts).map((key) => JSON.stringify(key)).join(", ")}, or add a script.`,
-      });
+      throw new AgentError(
+        "CONFIG_INVALID",
+        `"${modelId}" has no script for ${JSON.stringify(lastMessage(callOptions.prompt))}.`,
+        {
+          fix: `Send one of ${Object.keys(scripts)
+            .map((key) => JSON.stringify(key))
+            .join(", ")}, or add a script.`,
+        },
+      );
     }
     const { key, script, after } = found;
     const index = countPlayed(after, script);
     const entry = script[index];
     if (entry !== undefined) return { entry, request: toRequest(callOptions, index) };
-    throw new AgentError("CONFIG_INVALID", `The script ${JSON.stringify(key)} of "${modelId}" has ${script.length} steps, and the model was called again.`, {
-      fix: "Add a step to the script, or find out why the model is called once more.",
-    });
+    throw new AgentError(
+      "CONFIG_INVALID",
+      `The script ${JSON.stringify(key)} of "${modelId}" has ${script.length} steps, and the model was called again.`,
+      {
+        fix: "Add a step to the script, or find out why the model is called once more.",
+      },
+    );
   });
 }
 
@@ -42,7 +55,10 @@ interface Found {
   readonly after: LanguageModelV4Prompt;
 }
 
-function findScript(prompt: LanguageModelV4Prompt, scripts: Readonly<Record<string, readonly ScriptEntry[]>>): Found | undefined {
+function findScript(
+  prompt: LanguageModelV4Prompt,
+  scripts: Readonly<Record<string, readonly ScriptEntry[]>>,
+): Found | undefined {
   for (let at = prompt.length - 1; at >= 0; at--) {
     const text = writtenText(prompt[at]);
     if (text === undefined) continue;

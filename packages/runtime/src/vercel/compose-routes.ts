@@ -19,10 +19,7 @@ export async function composeRoutes(config: WorkspaceConfig, members: ReadonlyMa
   const firstHandle = routes.findIndex((route) => route.handle !== undefined);
   const applies = (route: Route, index: number) =>
     route.continue === true && (firstHandle === -1 || index < firstHandle);
-  const before = [
-    ...(await transform({ redirects, headers })),
-    ...routes.filter(applies),
-  ];
+  const before = [...(await transform({ redirects, headers })), ...routes.filter(applies)];
   const after = [
     ...(await transform({ cleanUrls, trailingSlash })),
     ...routes.filter((route, index) => !applies(route, index)),
@@ -42,10 +39,14 @@ const NOT_FOUND: Route = { src: "^/(.*)$", status: 404 };
 function refuseMemberPath(route: Route, members: ReadonlyMap<string, Route>): void {
   const path = /^\^?\/eve\/([a-z0-9-]+)/.exec(route.src ?? "")?.[1];
   if (path === undefined || !members.has(path) || route.continue === true) return;
-  throw new AgentError("CONFIG_INVALID", `vercel.ts has a route "${route.src}", but /eve/${path} is the path of agents/${path}.`, {
-    fix: `Remove the route, or rename the folder agents/${path}.`,
-    data: { member: path },
-  });
+  throw new AgentError(
+    "CONFIG_INVALID",
+    `vercel.ts has a route "${route.src}", but /eve/${path} is the path of agents/${path}.`,
+    {
+      fix: `Remove the route, or rename the folder agents/${path}.`,
+      data: { member: path },
+    },
+  );
 }
 
 function claimsRoot(route: Route): boolean {

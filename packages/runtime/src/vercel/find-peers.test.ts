@@ -16,8 +16,14 @@ describe("peersIn", () => {
     ["an alias", `import { defineWorkspaceAgent as peer } from "eve"; export default peer({ name: "research" });`],
     ["a namespace", `import * as eve from "eve"; export default eve.defineWorkspaceAgent({ name: "research" });`],
     ["lines and comments", `defineWorkspaceAgent( // one\n {\n /* name: "no" */ name:\n"research",\n})`],
-    ["inside another call", `defineDynamic({ events: { "session.started": () => defineWorkspaceAgent({ name: "research" }) } })`],
-    ["behind a regular expression", `const quote = /["'\`{]/g; export default defineWorkspaceAgent({ name: "research" });`],
+    [
+      "inside another call",
+      `defineDynamic({ events: { "session.started": () => defineWorkspaceAgent({ name: "research" }) } })`,
+    ],
+    [
+      "behind a regular expression",
+      `const quote = /["'\`{]/g; export default defineWorkspaceAgent({ name: "research" });`,
+    ],
     ["behind a division", `const n = (1) / 2; const s = "/"; defineWorkspaceAgent({ name: "research" });`],
     ["behind nested templates", "const t = `a ${`b ${\"}\"} c`} \\` d`; defineWorkspaceAgent({ name: 'research' })"],
   ])("finds %s", (_, source) => expect(peers(source)).toEqual(["research"]));
@@ -44,6 +50,8 @@ describe("peersIn", () => {
 
 describe("tokenize", () => {
   it("ends for every text", () => {
-    fc.assert(fc.property(fc.string({ unit: fc.constantFrom(..."`'\"/\\${}[]()a \n*") }), (text) => void tokenize(text)));
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(..."`'\"/\\${}[]()a \n*") }), (text) => void tokenize(text)),
+    );
   });
 });

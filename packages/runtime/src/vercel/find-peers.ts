@@ -81,6 +81,6 @@ function sourceFiles(root: string, folder: string): string[] {
     if (entry.name.startsWith(".") || entry.name === "node_modules") return [];
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) return sourceFiles(root, path);
-    return /\.ts$/.test(entry.name) && !/\.(test|spec|test-d|d)\.ts$/.test(entry.name) ? [path] : [];
+    return entry.name.endsWith(".ts") && !/\.(test|spec|test-d|d)\.ts$/.test(entry.name) ? [path] : [];
   });
 }

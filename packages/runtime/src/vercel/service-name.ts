@@ -13,9 +13,7 @@ const MAX_LENGTH = 64;
  * toServiceName("gpt-4"); // "gpt-_e"
  */
 export function toServiceName(member: string): string {
-  const name = member
-    .replace(/[0-9]/g, (digit) => `_${String.fromCharCode(A + Number(digit))}`)
-    .replace(/-$/, "_z");
+  const name = member.replace(/[0-9]/g, (digit) => `_${String.fromCharCode(A + Number(digit))}`).replace(/-$/, "_z");
   if (name.length > MAX_LENGTH || !SERVICE_NAME.test(name)) {
     throw new AgentError("CONFIG_INVALID", `agents/${member}: the platform has no service name for it.`, {
       fix: "Give the folder a shorter name with fewer digits.",
@@ -30,7 +28,9 @@ export function toMemberName(service: string): string | undefined {
   const member = service
     .replace(/_z$/, "-")
     .replace(/_([a-j])/g, (_, letter: string) => String(letter.charCodeAt(0) - A));
-  return /^[a-z][a-z0-9-]{0,47}$/.test(member) && service.length <= MAX_LENGTH && toServiceName(member) === service ? member : undefined;
+  return /^[a-z][a-z0-9-]{0,47}$/.test(member) && service.length <= MAX_LENGTH && toServiceName(member) === service
+    ? member
+    : undefined;
 }
 
 /** The variable that holds the address of a peer (contract §10.4). */

@@ -86,7 +86,7 @@ function endOfTemplate(source: string, at: number): number {
 
 function endOfSubstitution(source: string, at: number): number {
   let before: Token | undefined;
-  for (let depth = 1; at < source.length; ) {
+  for (let depth = 1; at < source.length;) {
     const end = endOf(source, at, before);
     const text = source.slice(at, end);
     before = toToken(text, 0) ?? before;

@@ -40,7 +40,9 @@ describe("withEve", () => {
   it("puts a placeholder where the build will be, and never over a build", async () => {
     write("agents/research/.eve/build/server.mjs", "// built");
     await compose();
-    expect(readFileSync(join(root, "agents/foreman/.eve/build/server.mjs"), "utf8")).toContain("agents/foreman is not built");
+    expect(readFileSync(join(root, "agents/foreman/.eve/build/server.mjs"), "utf8")).toContain(
+      "agents/foreman is not built",
+    );
     expect(readFileSync(join(root, "agents/research/.eve/build/server.mjs"), "utf8")).toBe("// built");
   });
 
@@ -85,13 +87,17 @@ describe("withEve", () => {
     const route = { src: "^/(.*)$", destination: { type: "service" as const, service: "web" } };
     const { routes } = await compose({ services: { web: { root: "web" } }, routes: [route] });
     expect(routes!.at(-1)).toEqual(route);
-    const rewritten = await compose({ rewrites: [{ source: "/(.*)", destination: { type: "service", service: "web" } }] });
+    const rewritten = await compose({
+      rewrites: [{ source: "/(.*)", destination: { type: "service", service: "web" } }],
+    });
     expect(rewritten.routes!.at(-1)).toMatchObject({ destination: { type: "service", service: "web" } });
     expect(rewritten).not.toHaveProperty("rewrites");
   });
 
   it("keeps the 404 behind a service that claims less", async () => {
-    const { routes } = await compose({ routes: [{ src: "^/docs(?:/.*)?$", destination: { type: "service", service: "web" } }] });
+    const { routes } = await compose({
+      routes: [{ src: "^/docs(?:/.*)?$", destination: { type: "service", service: "web" } }],
+    });
     expect(routes!.at(-1)).toEqual({ src: "^/(.*)$", status: 404 });
   });
 
@@ -127,7 +133,9 @@ describe("withEve", () => {
   });
 
   it("refuses names, workspaces without members, and rules that are not valid", async () => {
-    await expect(compose({ redirects: [{ source: "/(", destination: "/" }] })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    await expect(compose({ redirects: [{ source: "/(", destination: "/" }] })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+    });
     await expect(withEve({}, { root: tmpdir() })).rejects.toThrow("no member");
     member("Big");
     await expect(compose()).rejects.toThrow('agents/Big: "Big" can not name a member');

@@ -94,8 +94,12 @@ function toBindings(peers: readonly string[], member: string, members: readonly 
 }
 
 function serviceTaken(service: string, member: string): AgentError {
-  return new AgentError("CONFIG_INVALID", `vercel.ts has a service "${service}", which is the name of agents/${member}.`, {
-    fix: `Rename the service, or the folder agents/${member}.`,
-    data: { service, member },
-  });
+  return new AgentError(
+    "CONFIG_INVALID",
+    `vercel.ts has a service "${service}", which is the name of agents/${member}.`,
+    {
+      fix: `Rename the service, or the folder agents/${member}.`,
+      data: { service, member },
+    },
+  );
 }

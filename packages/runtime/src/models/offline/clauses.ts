@@ -36,7 +36,10 @@ export function readInstruction(message: string, toolNames: readonly string[]): 
     else if (!FOR_ME.test(masked.slice(piece.start, piece.end))) last.end = piece.end;
   }
   return {
-    preamble: head.slice(0, pieces[opening]?.start ?? 0).trim().replace(/[,;:\s]+$/, ""),
+    preamble: head
+      .slice(0, pieces[opening]?.start ?? 0)
+      .trim()
+      .replace(/[,;:\s]+$/, ""),
     payload,
     clauses: clauses.map((span) => toClause(head, masked, span, within(mentions, span))),
   };
@@ -46,8 +49,9 @@ export function readInstruction(message: string, toolNames: readonly string[]): 
 export function refersBack(request: string): boolean {
   const masked = maskQuotes(request);
   return (
-    /\b(?:it|them|these|those|this(?!\s*:)|the (?:answers?|results?|reply|replies|findings?|outputs?|responses?)|both (?:answers|results|replies|of))\b/i.test(masked) ||
-    /\bthat\b(?!\s+(?:the|an?|my|our|your|he|she|they|we|you|i|there)\b)(?!\s*:)/i.test(masked)
+    /\b(?:it|them|these|those|this(?!\s*:)|the (?:answers?|results?|reply|replies|findings?|outputs?|responses?)|both (?:answers|results|replies|of))\b/i.test(
+      masked,
+    ) || /\bthat\b(?!\s+(?:the|an?|my|our|your|he|she|they|we|you|i|there)\b)(?!\s*:)/i.test(masked)
   );
 }
 
@@ -79,8 +83,12 @@ function toClause(head: string, masked: string, span: Span, mentions: readonly M
   const names = addressees(masked, mentions);
   const text = head.slice(span.start, span.end).trim();
   const lead = head.slice(span.start, names[0]?.start ?? span.end).trimStart();
-  const tail = head.slice(names.at(-1)?.end ?? span.end, span.end).replace(NOUN, "").replace(/^\s*[:,–—-]\s*/, "").replace(LINK, "");
-  const request = trimEnds(LEAD.test(lead) ? tail : requestBefore(lead, tail) ?? text);
+  const tail = head
+    .slice(names.at(-1)?.end ?? span.end, span.end)
+    .replace(NOUN, "")
+    .replace(/^\s*[:,–—-]\s*/, "")
+    .replace(LINK, "");
+  const request = trimEnds(LEAD.test(lead) ? tail : (requestBefore(lead, tail) ?? text));
   return { text, names, request: request === "" ? trimEnds(text) : request };
 }
 
@@ -120,10 +128,20 @@ function splitAtNames(masked: string, piece: Span, mentions: readonly Mention[])
   const named = addressees(masked, mentions);
   const next = mentions
     .slice(named.length)
-    .find(({ name, start }) => named.every((other) => other.name !== name) && BEFORE_NAME.test(masked.slice(piece.start, start)));
+    .find(
+      ({ name, start }) =>
+        named.every((other) => other.name !== name) && BEFORE_NAME.test(masked.slice(piece.start, start)),
+    );
   if (next === undefined) return [piece];
   const end = piece.start + (BEFORE_NAME.exec(masked.slice(piece.start, next.start))?.index ?? 0);
-  return [{ start: piece.start, end }, ...splitAtNames(masked, { start: next.start, end: piece.end }, within(mentions, { start: next.start, end: piece.end }))];
+  return [
+    { start: piece.start, end },
+    ...splitAtNames(
+      masked,
+      { start: next.start, end: piece.end },
+      within(mentions, { start: next.start, end: piece.end }),
+    ),
+  ];
 }
 
 const BEFORE_NAME = /\s+and\s+(?:the\s+)?$/i;
@@ -137,9 +155,15 @@ function inList(masked: string, mentions: readonly Mention[], at: number): boole
 
 function findMentions(masked: string, toolNames: readonly string[]): readonly Mention[] {
   const found = toolNames.flatMap((name) => {
-    const words = name.split(/[_-]+/).filter((word) => word !== "").map((word) => word.replace(/[^\p{L}\p{N}]/gu, "\\$&"));
+    const words = name
+      .split(/[_-]+/)
+      .filter((word) => word !== "")
+      .map((word) => word.replace(/[^\p{L}\p{N}]/gu, "\\$&"));
     if (words.length === 0) return [];
-    const pattern = new RegExp(`(?<![\\p{L}\\p{N}_-])${words.join("[\\s_-]+")}(-[a-z0-9]{6})?(?![\\p{L}\\p{N}_])(?!-[\\p{L}\\p{N}])`, "giu");
+    const pattern = new RegExp(
+      `(?<![\\p{L}\\p{N}_-])${words.join("[\\s_-]+")}(-[a-z0-9]{6})?(?![\\p{L}\\p{N}_])(?!-[\\p{L}\\p{N}])`,
+      "giu",
+    );
     return Array.from(masked.matchAll(pattern), (match): Mention => ({
       name,
       start: match.index,
@@ -162,12 +186,18 @@ function within(mentions: readonly Mention[], span: Span): readonly Mention[] {
   return mentions.filter((mention) => mention.start >= span.start && mention.end <= span.end);
 }
 
+/** Instructions are read up to here; a longer text is material, and patterns stay cheap. */
+const HEAD_LIMIT = 8_000;
+
 /** `check this:` and a line break hand over a text, unless a list of instructions follows. */
 function splitPayload(message: string): { head: string; payload: string } {
   const match = /:[ \t]*\n\s*/.exec(message);
   const payload = match === null ? "" : message.slice(match.index + match[0].length).trim();
-  if (match === null || payload === "" || /^(?:[-*•]|\d+[.)])\s/.test(payload)) return { head: message, payload: "" };
-  return { head: message.slice(0, match.index), payload };
+  const whole = match === null || payload === "" || /^(?:[-*•]|\d+[.)])\s/.test(payload);
+  const head = (whole ? message : message.slice(0, match.index)).trim().replace(/[^\S\n]{16,}/g, " ");
+  if (head.length <= HEAD_LIMIT) return { head, payload: whole ? "" : payload };
+  const end = Math.max(head.lastIndexOf(" ", HEAD_LIMIT), head.lastIndexOf("\n", HEAD_LIMIT), HEAD_LIMIT / 2);
+  return { head: head.slice(0, end), payload: [head.slice(end).trim(), whole ? "" : payload].join("\n\n").trim() };
 }
 
 /** Same length, quoted parts blanked: they are content, neither separators nor names. */

@@ -47,7 +47,10 @@ function describeOutcome({ name, status, text }: Outcome): string {
 
 function describeTools(tools: readonly ToolFacts[]): string {
   const list = (agents: boolean): string =>
-    tools.filter((tool) => tool.isAgent === agents && !tool.name.startsWith("eve__")).map((tool) => tool.name).join(", ");
+    tools
+      .filter((tool) => tool.isAgent === agents && !tool.name.startsWith("eve__"))
+      .map((tool) => tool.name)
+      .join(", ");
   const parts = [list(true) && `ask ${list(true)}`, list(false) && `use ${list(false)}`].filter((part) => part !== "");
   return parts.length === 0 ? "" : `Name one in a message and I ${parts.join(", or ")}.`;
 }
@@ -56,14 +59,14 @@ function describeTools(tools: readonly ToolFacts[]): string {
 function splitSubject(message: string): { request: string; subject: string } {
   const block = /^([^\n]*?):[ \t]*\n+([\s\S]+)$/.exec(message);
   if (block !== null) return { request: block[1] ?? "", subject: (block[2] ?? "").trim() };
-  const quoted = /^(.*?)[:\s]*(?:"([^"]+)"|“([^”]+)”)[.!?]?\s*$/s.exec(message);
+  const quoted = message.length > 2_000 ? null : /^(.*?)[:\s]*(?:"([^"]+)"|“([^”]+)”)[.!?]?\s*$/s.exec(message);
   const request = quoted?.[1]?.trim() ?? "";
   return request === "" ? { request: message, subject: "" } : { request, subject: quoted?.[2] ?? quoted?.[3] ?? "" };
 }
 
 function countFacts(text: string): string {
   const words = text.split(/\s+/).filter((word) => word !== "").length;
-  const sentences = Math.max(1, text.match(/[.!?]+(?=\s|$)/g)?.length ?? 0);
+  const sentences = Math.max(1, text.match(/[.!?](?=\s|$)/g)?.length ?? 0);
   return `${words} ${words === 1 ? "word" : "words"} in ${sentences} ${sentences === 1 ? "sentence" : "sentences"}`;
 }
 

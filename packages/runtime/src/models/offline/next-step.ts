@@ -46,7 +46,7 @@ function trackJobs(turn: Turn, tools: readonly ToolFacts[]): readonly Job[] {
     const keys = planned.map((_, at) => `${place}_${at}`);
     const abandoned =
       place < turn.messages.length - 1 &&
-      turn.calls.some((call) => keys.some((key) => isKeyOf(key, call)) && (call.status === "cancelled" || call.status === "lost"));
+      turn.calls.some((call) => isStopped(call) && keys.some((key) => isKeyOf(key, call)));
     const earlier = jobs.filter((job) => !job.abandoned);
     const own: Job[] = [];
     planned.forEach((plan, at) => {
@@ -63,7 +63,7 @@ function trackJobs(turn: Turn, tools: readonly ToolFacts[]): readonly Job[] {
 
 function startable(jobs: readonly Job[], made: readonly MadeCall[]): readonly StartedCall[] {
   const started: StartedCall[] = [];
-  const known = new Set(made.map((call) => fingerprint(call.name, call.input)));
+  const known = new Set(made.filter((call) => !isStopped(call)).map((call) => fingerprint(call.name, call.input)));
   for (const job of jobs) {
     if (job.made !== undefined || job.abandoned || !job.needs.every(isSettled) || isHopeless(job)) continue;
     const input = inputOf(job.planned, findingsOf(job.needs));
@@ -97,7 +97,9 @@ function outcomeOf(call: MadeCall): Outcome {
 }
 
 function findingsOf(jobs: readonly Job[]): readonly Finding[] {
-  return jobs.flatMap(({ made }) => (made?.status === "completed" ? [{ name: made.name, text: stripNotice(made.text) }] : []));
+  return jobs.flatMap(({ made }) =>
+    made?.status === "completed" ? [{ name: made.name, text: stripNotice(made.text) }] : [],
+  );
 }
 
 function isSettled(job: Job): boolean {
@@ -106,14 +108,24 @@ function isSettled(job: Job): boolean {
 
 /** It waited for results, and none of them came. */
 function isHopeless(job: Job): boolean {
-  return job.needs.length > 0 && job.needs.every((need) => (need.made === undefined ? isHopeless(need) : need.made.status !== "completed" && need.made.status !== "working"));
+  return (
+    job.needs.length > 0 &&
+    job.needs.every((need) =>
+      need.made === undefined ? isHopeless(need) : need.made.status !== "completed" && need.made.status !== "working",
+    )
+  );
 }
 
 function findMade(job: Omit<Job, "made">, calls: readonly MadeCall[]): MadeCall | undefined {
   const own = calls.find((call) => call.name === job.planned.tool.name && isKeyOf(job.key, call));
   if (own !== undefined || !job.needs.every(isSettled)) return own;
   const print = fingerprint(job.planned.tool.name, inputOf(job.planned, findingsOf(job.needs)));
-  return calls.find((call) => fingerprint(call.name, call.input) === print);
+  return calls.find((call) => !isStopped(call) && fingerprint(call.name, call.input) === print);
+}
+
+/** Stopped with its turn: a newer message may ask for the same again. */
+function isStopped(call: MadeCall): boolean {
+  return call.status === "cancelled" || call.status === "lost";
 }
 
 function isKeyOf(key: string, call: MadeCall): boolean {

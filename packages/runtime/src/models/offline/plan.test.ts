@@ -4,7 +4,12 @@ import { readInstruction, refersBack } from "./clauses.ts";
 import type { ToolFacts } from "./plan.ts";
 import { inputOf, planCalls, toToolFacts } from "./plan.ts";
 
-const agent = (name: string): ToolFacts => ({ name, description: `The ${name}.`, schema: AGENT_TOOL_SCHEMA, isAgent: true });
+const agent = (name: string): ToolFacts => ({
+  name,
+  description: `The ${name}.`,
+  schema: AGENT_TOOL_SCHEMA,
+  isAgent: true,
+});
 const plain = (name: string, description: string, properties: object): ToolFacts => ({
   name,
   description,
@@ -18,26 +23,46 @@ const tools = [agent("research"), agent("reviewer"), agent("agent"), agent("crm_
 
 /** `name(request)`, `<n` for each call it waits for. */
 function plan(message: string, available: readonly ToolFacts[] = tools): string[] {
-  return planCalls(message, available).map(({ tool, request, needs }) => `${tool.name}(${request})${needs.map((n) => `<${n}`).join("")}`);
+  return planCalls(message, available).map(
+    ({ tool, request, needs }) => `${tool.name}(${request})${needs.map((n) => `<${n}`).join("")}`,
+  );
 }
 
 describe("planCalls", () => {
   it.each([
-    ["Ask research what a tide is, and let the reviewer check it.", ["research(what a tide is)", "reviewer(check it)<0"]],
+    [
+      "Ask research what a tide is, and let the reviewer check it.",
+      ["research(what a tide is)", "reviewer(check it)<0"],
+    ],
     ["Ask research what a tide is and the reviewer to check it", ["research(what a tide is)", "reviewer(check it)<0"]],
-    ["ASK RESEARCH what a tide is; then the Reviewer should check that", ["research(what a tide is)", "reviewer(check that)<0"]],
+    [
+      "ASK RESEARCH what a tide is; then the Reviewer should check that",
+      ["research(what a tide is)", "reviewer(check that)<0"],
+    ],
     ["ask research and reviewer to say hello", ["research(say hello)", "reviewer(say hello)"]],
-    ["Ask research, reviewer and the crm writer to say hi", ["research(say hi)", "reviewer(say hi)", "crm__writer(say hi)"]],
-    ["Ask research what a tide is, why it comes, and let the reviewer explain moons", ["research(what a tide is, why it comes)", "reviewer(explain moons)"]],
+    [
+      "Ask research, reviewer and the crm writer to say hi",
+      ["research(say hi)", "reviewer(say hi)", "crm__writer(say hi)"],
+    ],
+    [
+      "Ask research what a tide is, why it comes, and let the reviewer explain moons",
+      ["research(what a tide is, why it comes)", "reviewer(explain moons)"],
+    ],
     ["Please ask the research agent what a tide is, then combine both answers.", ["research(what a tide is)"]],
     ["research: what a tide is\nreviewer: check that", ["research(what a tide is)", "reviewer(check that)<0"]],
-    ["Do this:\n- ask research what a tide is\n2. let reviewer check it", ["research(what a tide is)", "reviewer(check it)<0"]],
+    [
+      "Do this:\n- ask research what a tide is\n2. let reviewer check it",
+      ["research(what a tide is)", "reviewer(check it)<0"],
+    ],
     ["Find out what a tide is with research", ["research(Find out what a tide is)"]],
     ["Delegate the question of tides to research", ["research(the question of tides)"]],
     ["What does research say about tides?", ["research(What does research say about tides?)"]],
     ["Let the reviewer check the research", ["reviewer(check the research)"]],
     ["add 2 and 3, then multiply it by 4", ["add(2 and 3)", "multiply(it by 4)<0"]],
-    ["Ask research about tides, ask research about ebbs, and then let reviewer compare them", ["research(tides)", "research(ebbs)", "reviewer(compare them)<0<1"]],
+    [
+      "Ask research about tides, ask research about ebbs, and then let reviewer compare them",
+      ["research(tides)", "research(ebbs)", "reviewer(compare them)<0<1"],
+    ],
     ["Ask research what a tide is, and ask research what a tide is", ["research(what a tide is)"]],
     ["Use look up for tides", ["look_up(tides)"]],
     ["Use look-up: tides!", ["look_up(tides!)"]],
@@ -58,7 +83,10 @@ describe("planCalls", () => {
   });
 
   it("hands over a text after a colon without reading it as an instruction", () => {
-    const [call, ...others] = planCalls("Let the reviewer check this:\n\nThe sky is green. Ask research about it.", tools);
+    const [call, ...others] = planCalls(
+      "Let the reviewer check this:\n\nThe sky is green. Ask research about it.",
+      tools,
+    );
     expect(others).toEqual([]);
     expect(inputOf(call!, [])).toEqual({ message: "check this:\n\nThe sky is green. Ask research about it." });
   });
@@ -75,7 +103,8 @@ describe("planCalls", () => {
 
   it("uses the lone tool with one required string for any message", () => {
     expect(plan("what a tide is", [lookUp])).toEqual(["look_up(what a tide is)"]);
-    expect(plan("what a tide is", [lookUp, agent("reviewer")])).toEqual(["look_up(what a tide is)"]);
+    expect(plan("what a tide is", [lookUp, agent("agent")])).toEqual(["look_up(what a tide is)"]);
+    expect(plan("what a tide is", [lookUp, agent("reviewer")])).toEqual([]);
     expect(plan("what a tide is", [lookUp, multiply])).toEqual([]);
     expect(plan("", [lookUp])).toEqual([]);
   });
@@ -135,17 +164,25 @@ describe("toToolFacts", () => {
 });
 
 describe("refersBack", () => {
-  it.each(["check it", "compare these", "is that right?", "sum up the results", "read this", "weigh both answers"])("%s", (request) => {
-    expect(refersBack(request)).toBe(true);
-  });
-  it.each(["what a tide is", "say that the sky is blue", "check this: blue", 'repeat "it"', "write an item"])("not: %s", (request) => {
-    expect(refersBack(request)).toBe(false);
-  });
+  it.each(["check it", "compare these", "is that right?", "sum up the results", "read this", "weigh both answers"])(
+    "%s",
+    (request) => {
+      expect(refersBack(request)).toBe(true);
+    },
+  );
+  it.each(["what a tide is", "say that the sky is blue", "check this: blue", 'repeat "it"', "write an item"])(
+    "not: %s",
+    (request) => {
+      expect(refersBack(request)).toBe(false);
+    },
+  );
 });
 
 describe("readInstruction", () => {
   it("survives odd names and texts", () => {
-    expect(readInstruction("((( [ask] a.b* ?", ["a.b*", "_", "--", "x(y"]).clauses.map((clause) => clause.names[0]?.name)).toEqual(["a.b*"]);
+    expect(
+      readInstruction("((( [ask] a.b* ?", ["a.b*", "_", "--", "x(y"]).clauses.map((clause) => clause.names[0]?.name),
+    ).toEqual(["a.b*"]);
     expect(readInstruction("  :\n\n", ["x"]).clauses).toEqual([]);
   });
 });

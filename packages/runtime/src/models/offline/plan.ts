@@ -33,13 +33,23 @@ export function toToolFacts(options: Pick<LanguageModelV4CallOptions, "tools" | 
   return (options.tools ?? []).flatMap((tool) =>
     tool.type !== "function"
       ? []
-      : [{ name: tool.name, description: tool.description ?? "", schema: tool.inputSchema, isAgent: isAgentSchema(tool.inputSchema) }],
+      : [
+          {
+            name: tool.name,
+            description: tool.description ?? "",
+            schema: tool.inputSchema,
+            isAgent: isAgentSchema(tool.inputSchema),
+          },
+        ],
   );
 }
 
 /** The calls a message asks for, in its order. A message that names nobody may still fit a plain tool. */
 export function planCalls(message: string, tools: readonly ToolFacts[]): readonly PlannedCall[] {
-  const { preamble, payload, clauses } = readInstruction(message, tools.map((tool) => tool.name));
+  const { preamble, payload, clauses } = readInstruction(
+    message,
+    tools.map((tool) => tool.name),
+  );
   if (clauses.length === 0) return planUnnamed(preamble, payload, tools);
 
   const calls: PlannedCall[] = [];
@@ -77,7 +87,10 @@ export function joinFindings(findings: readonly Finding[]): string {
   return findings.map(({ name, text }) => `${name}: ${text}`).join("\n\n");
 }
 
-/** A tool that the message does not name: one that shares a word with it, or a lone one that takes any text. */
+/**
+ * A tool that the message does not name: one that shares a word with it, or the lone one of a specialist that takes
+ * any text. An agent that leads others is no specialist; its own root copy is none of those.
+ */
 function planUnnamed(request: string, payload: string, tools: readonly ToolFacts[]): readonly PlannedCall[] {
   const plain = tools.filter((tool) => !tool.isAgent && !tool.name.startsWith("eve__"));
   if (request === "") return [];
@@ -88,21 +101,37 @@ function planUnnamed(request: string, payload: string, tools: readonly ToolFacts
     .filter(({ tool, score }) => score > 0 && canFill(tool.schema, source))
     .sort((a, b) => b.score - a.score)[0]?.tool;
   const [lone] = plain;
-  const tool = fitting ?? (plain.length === 1 && lone !== undefined && requiredStrings(lone.schema).length === 1 && canFill(lone.schema, source) ? lone : undefined);
+  const leads = tools.some((tool) => tool.isAgent && tool.name !== "agent");
+  const tool =
+    fitting ??
+    (!leads &&
+    plain.length === 1 &&
+    lone !== undefined &&
+    requiredStrings(lone.schema).length === 1 &&
+    canFill(lone.schema, source)
+      ? lone
+      : undefined);
   if (tool === undefined) return [];
-  return [{ tool, request: request.replace(/[.?!\s]+$/, "") || request, material: payload, needs: [], dangling: false }];
+  return [
+    { tool, request: request.replace(/[.?!\s]+$/, "") || request, material: payload, needs: [], dangling: false },
+  ];
 }
 
 /** `multiply it by 4` → `multiply 5 by 4`, so that numbers are found in the order they are spoken of. */
 function withValues(request: string, findings: readonly Finding[]): string {
   const values = findings.map((finding) => finding.text).join(" ");
-  const replaced = request.replace(/\b(?:it|them|this|that|these|those|the (?:answers?|results?|outputs?))\b/i, () => values);
+  const replaced = request.replace(
+    /\b(?:it|them|this|that|these|those|the (?:answers?|results?|outputs?))\b/i,
+    () => values,
+  );
   return replaced === request ? `${request} ${values}` : replaced;
 }
 
 function isAgentSchema(schema: unknown): boolean {
   const properties = (schema as { properties?: unknown } | null | undefined)?.properties;
-  return typeof properties === "object" && properties !== null && Object.keys(properties).sort().join() === "message,taskId";
+  return (
+    typeof properties === "object" && properties !== null && Object.keys(properties).sort().join() === "message,taskId"
+  );
 }
 
 function isSame(one: PlannedCall, other: PlannedCall): boolean {

@@ -4,8 +4,14 @@ import { continuedReceipt, startedReceipt, taskResultMessage, tasksNote, wrapDel
 import { readTurn } from "./read-prompt.ts";
 import { renderOutput, renderValue } from "./render-output.ts";
 
-const user = (...texts: string[]): LanguageModelV4Message => ({ role: "user", content: texts.map((text) => ({ type: "text", text })) });
-const said = (text: string): LanguageModelV4Message => ({ role: "assistant", content: text === "" ? [] : [{ type: "text", text }] });
+const user = (...texts: string[]): LanguageModelV4Message => ({
+  role: "user",
+  content: texts.map((text) => ({ type: "text", text })),
+});
+const said = (text: string): LanguageModelV4Message => ({
+  role: "assistant",
+  content: text === "" ? [] : [{ type: "text", text }],
+});
 const called = (...calls: [callId: string, name: string][]): LanguageModelV4Message => ({
   role: "assistant",
   content: calls.map(([toolCallId, toolName]) => ({ type: "tool-call", toolCallId, toolName, input: {} })),
@@ -14,8 +20,10 @@ const output = (toolCallId: string, value: string): LanguageModelV4Message => ({
   role: "tool",
   content: [{ type: "tool-result", toolCallId, toolName: "x", output: { type: "text", value } }],
 });
-const done = (taskId: string, text: string) => user(taskResultMessage([{ taskId, tool: "a", status: "completed", text }]));
-const states = (prompt: LanguageModelV4Prompt): string[] => readTurn(prompt).calls.map(({ callId, status, text }) => `${callId} ${status} ${text}`.trim());
+const done = (taskId: string, text: string) =>
+  user(taskResultMessage([{ taskId, tool: "a", status: "completed", text }]));
+const states = (prompt: LanguageModelV4Prompt): string[] =>
+  readTurn(prompt).calls.map(({ callId, status, text }) => `${callId} ${status} ${text}`.trim());
 
 describe("readTurn", () => {
   it("starts after the last final reply", () => {
@@ -30,7 +38,10 @@ describe("readTurn", () => {
       user("steered"),
     ]);
     expect(turn).toEqual({
-      messages: [{ text: "second", delegated: false }, { text: "steered", delegated: false }],
+      messages: [
+        { text: "second", delegated: false },
+        { text: "steered", delegated: false },
+      ],
       calls: [],
       strays: [],
       callSteps: 0,
@@ -40,19 +51,45 @@ describe("readTurn", () => {
 
   it("takes the wrapper off a delegated message, and notes and results for neither", () => {
     const result = taskResultMessage([{ taskId: "a-123456", tool: "a", status: "failed", text: "<b> & [Tasks]" }]);
-    const turn = readTurn([user(wrapDelegation("check it")), user(tasksNote([], [])), user(result), user(result, tasksNote([], [])), user("  ")]);
-    expect(turn.messages).toEqual([{ text: "check it", delegated: true }, { text: "", delegated: false }]);
+    const turn = readTurn([
+      user(wrapDelegation("check it")),
+      user(tasksNote([], [])),
+      user(result),
+      user(result, tasksNote([], [])),
+      user("  "),
+    ]);
+    expect(turn.messages).toEqual([
+      { text: "check it", delegated: true },
+      { text: "", delegated: false },
+    ]);
     expect(turn.strays).toHaveLength(2);
     expect(turn.strays[0]).toEqual({ taskId: "a-123456", tool: "a", status: "failed", text: "<b> & [Tasks]" });
   });
 
   it("follows a task from its receipt to its result", () => {
-    const start = [user("go"), called(["1", "a"], ["2", "a"]), output("1", startedReceipt("a-111111", "a")), output("2", startedReceipt("a-222222", "a"))];
-    const note = user(tasksNote([{ taskId: "a-111111", tool: "a" }, { taskId: "a-222222", tool: "a" }], []));
+    const start = [
+      user("go"),
+      called(["1", "a"], ["2", "a"]),
+      output("1", startedReceipt("a-111111", "a")),
+      output("2", startedReceipt("a-222222", "a")),
+    ];
+    const note = user(
+      tasksNote(
+        [
+          { taskId: "a-111111", tool: "a" },
+          { taskId: "a-222222", tool: "a" },
+        ],
+        [],
+      ),
+    );
     expect(states(start)).toEqual(["1 working", "2 working"]);
     expect(states([...start, note])).toEqual(["1 working", "2 working"]);
     expect(states([...start, note, done("a-222222", "two")])).toEqual(["1 working", "2 completed two"]);
-    const both = user(taskResultMessage(["a-111111", "a-222222"].map((taskId) => ({ taskId, tool: "a", status: "cancelled", text: taskId }))));
+    const both = user(
+      taskResultMessage(
+        ["a-111111", "a-222222"].map((taskId) => ({ taskId, tool: "a", status: "cancelled", text: taskId })),
+      ),
+    );
     expect(states([...start, note, both])).toEqual(["1 cancelled a-111111", "2 cancelled a-222222"]);
   });
 
@@ -79,7 +116,9 @@ describe("readTurn", () => {
   });
 
   it("takes a receipt that names another tool for a plain text", () => {
-    expect(states([called(["1", "b"]), output("1", startedReceipt("a-111111", "a"))])[0]).toMatch(/^1 completed Task a-111111/);
+    expect(states([called(["1", "b"]), output("1", startedReceipt("a-111111", "a"))])[0]).toMatch(
+      /^1 completed Task a-111111/,
+    );
   });
 
   it("survives an empty prompt", () => {
@@ -93,7 +132,7 @@ describe("renderOutput", () => {
     [{ type: "json", value: { sum: 5 } }, "5", false],
     [{ type: "error-text", value: "no" }, "no", true],
     [{ type: "error-json", value: { error: { message: "no" } } }, "no", true],
-    [{ type: "error-json", value: [1] }, "[1]", true],
+    [{ type: "error-json", value: [1] }, "1", true],
     [{ type: "execution-denied", reason: "not now" }, "not now", true],
     [{ type: "execution-denied" }, "the call was not approved", true],
     [{ type: "content", value: [{ type: "text", text: "a" }, { type: "custom" }] }, "a", false],
@@ -106,7 +145,20 @@ describe("renderOutput", () => {
   it.each([
     [{ text: "Tides rise.", source: "notes" }, "Tides rise. (source: notes)"],
     [{ text: "Tides rise.", tags: ["a"] }, '{"text":"Tides rise.","tags":["a"]}'],
-    [[1, 2], "[1,2]"],
+    [{ words: 5, index: null }, "words: 5, index: null"],
+    [
+      {
+        notes: [
+          { title: "Tide", text: "Water." },
+          { title: "Moon", text: "Rock." },
+        ],
+      },
+      "Water. (title: Tide)\nRock. (title: Moon)",
+    ],
+    [{ notes: [] }, "no notes"],
+    [{ found: { a: [1], b: 2 } }, '{"a":[1],"b":2}'],
+    [[1, "a"], "1, a"],
+    [[], "nothing"],
     [null, ""],
     [false, "false"],
     [{}, "{}"],

@@ -111,7 +111,8 @@ function toItems(message: LanguageModelV4Message): Item[] {
   }
 }
 
-const TASK_RESULT = /^<task_result id="([^"]*)" tool="([^"]*)" status="(completed|failed|cancelled)">([^<]*)<\/task_result>\s*/;
+const TASK_RESULT =
+  /^<task_result id="([^"]*)" tool="([^"]*)" status="(completed|failed|cancelled)">([^<]*)<\/task_result>\s*/;
 
 /** Results and notes come as user messages too; whatever is left is what a person or a parent wrote. */
 function userItems(texts: readonly string[]): Item[] {

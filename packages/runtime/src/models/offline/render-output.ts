@@ -14,7 +14,13 @@ export function renderOutput(output: LanguageModelV4ToolResultOutput): { text: s
     case "execution-denied":
       return { text: output.reason ?? "the call was not approved", failed: true };
     case "content":
-      return { text: output.value.map((part) => (part.type === "text" ? part.text : "")).join("\n").trim(), failed: false };
+      return {
+        text: output.value
+          .map((part) => (part.type === "text" ? part.text : ""))
+          .join("\n")
+          .trim(),
+        failed: false,
+      };
     default:
       return { text: renderValue((output as { value?: unknown }).value), failed: false };
   }
@@ -22,22 +28,26 @@ export function renderOutput(output: LanguageModelV4ToolResultOutput): { text: s
 
 const TEXT_KEYS = ["text", "answer", "result", "summary", "content", "message", "reply", "output"];
 
-/** Plain text for plain values, JSON for the rest; nothing is left out. */
+/** Plain text for the usual shapes, JSON for the rest; nothing but the name of a lone property is left out. */
 export function renderValue(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";
   if (typeof value !== "object") return String(value);
-  if (!Array.isArray(value)) {
-    const entries = Object.entries(value);
-    const [only] = entries;
-    if (entries.length === 1 && only !== undefined && isPlain(only[1])) return String(only[1]);
-    const key = TEXT_KEYS.find((name) => typeof (value as Record<string, unknown>)[name] === "string");
-    if (key !== undefined && entries.every(([, entry]) => isPlain(entry))) {
-      const others = entries.filter(([name]) => name !== key).map(([name, entry]) => `${name}: ${String(entry)}`);
-      return `${String((value as Record<string, unknown>)[key])} (${others.join(", ")})`;
-    }
+  if (Array.isArray(value)) return renderList(value);
+  const entries = Object.entries(value);
+  const [only] = entries;
+  if (entries.length === 1 && only !== undefined) {
+    return Array.isArray(only[1]) && only[1].length === 0 ? `no ${only[0]}` : renderValue(only[1]);
   }
-  return JSON.stringify(value);
+  if (entries.length === 0 || !entries.every(([, entry]) => isPlain(entry))) return JSON.stringify(value);
+  const text = entries.find(([name, entry]) => TEXT_KEYS.includes(name) && typeof entry === "string");
+  const others = entries.filter((entry) => entry !== text).map(([name, entry]) => `${name}: ${String(entry)}`);
+  return text === undefined ? others.join(", ") : `${String(text[1])} (${others.join(", ")})`;
+}
+
+function renderList(values: readonly unknown[]): string {
+  if (values.length === 0) return "nothing";
+  return values.map(renderValue).join(values.every(isPlain) ? ", " : "\n");
 }
 
 function errorMessage(value: unknown): string | undefined {
@@ -48,5 +58,5 @@ function errorMessage(value: unknown): string | undefined {
 }
 
 function isPlain(value: unknown): boolean {
-  return value !== null && ["string", "number", "boolean"].includes(typeof value);
+  return value === null || ["string", "number", "boolean"].includes(typeof value);
 }

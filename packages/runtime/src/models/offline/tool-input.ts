@@ -16,8 +16,10 @@ type Schema = Readonly<Record<string, unknown>>;
  */
 export function buildInput(schema: unknown, source: InputSource): Record<string, unknown> {
   const clause = source.clause;
+  const { properties, required } = shapeOf(asSchema(schema));
   return fillObject(asSchema(schema), {
     ...source,
+    hasText: textPropertyOf(properties, required) !== undefined,
     numbers: findNumbers(clause),
     quotes: Array.from(clause.matchAll(QUOTED), ([quoted]) => quoted.slice(1, -1)),
   });
@@ -26,7 +28,9 @@ export function buildInput(schema: unknown, source: InputSource): Record<string,
 /** False when a required number is nowhere in the clause. */
 export function canFill(schema: unknown, source: InputSource): boolean {
   const { properties, required } = shapeOf(asSchema(schema));
-  const numbers = properties.filter(([name, property]) => required.has(name) && isNumeric(property));
+  const numbers = properties.filter(
+    ([name, property]) => required.has(name) && isNumeric(property) && !("default" in property),
+  );
   return numbers.length <= findNumbers(source.clause).length;
 }
 
@@ -41,6 +45,8 @@ export function requiredStrings(schema: unknown): readonly string[] {
 interface Supply extends InputSource {
   readonly numbers: number[];
   readonly quotes: string[];
+  /** Some property takes the whole text. */
+  readonly hasText: boolean;
 }
 
 const TEXT_NAMES = ["text", "query", "message", "input", "topic", "question", "content", "prompt", "term", "q"];
@@ -49,11 +55,16 @@ function fillObject(schema: Schema, supply: Supply): Record<string, unknown> {
   const { properties, required } = shapeOf(schema);
   const textName = textPropertyOf(properties, required);
   const input: Record<string, unknown> = {};
-  const ordered = [...properties.filter(([name]) => required.has(name)), ...properties.filter(([name]) => !required.has(name))];
+  const ordered = [
+    ...properties.filter(([name]) => required.has(name)),
+    ...properties.filter(([name]) => !required.has(name)),
+  ];
   for (const [name, property] of ordered) {
     const value =
       name === textName
-        ? wholeText(supply)
+        ? SEARCH_NAMES.includes(name)
+          ? keywords(wholeText(supply))
+          : wholeText(supply)
         : required.has(name)
           ? fillRequired(name, property, supply)
           : fillOptional(name, property, supply);
@@ -68,10 +79,17 @@ function fillRequired(name: string, property: Schema, supply: Supply): unknown {
   if (Array.isArray(choices)) return mentioned(choices, supply.clause) ?? property["default"] ?? choices[0];
   switch (property["type"]) {
     case "string":
-      return formatted(property, supply.clause) ?? supply.quotes.shift() ?? named(name, supply.clause) ?? property["default"] ?? supply.text;
+      return (
+        formatted(property, supply.clause) ??
+        supply.quotes.shift() ??
+        named(name, supply.clause) ??
+        property["default"] ??
+        supply.text
+      );
     case "number":
     case "integer":
-      return takeNumber(property, supply) ?? property["default"] ?? property["minimum"] ?? 0;
+      if ("default" in property) return spareNumber(name, property, supply) ?? property["default"];
+      return takeNumber(property, supply) ?? property["minimum"] ?? 0;
     case "boolean":
       return true;
     case "array":
@@ -88,8 +106,9 @@ function fillRequired(name: string, property: Schema, supply: Supply): unknown {
 function fillOptional(name: string, property: Schema, supply: Supply): unknown {
   const choices = property["enum"];
   if (Array.isArray(choices)) return mentioned(choices, supply.clause);
-  if (isNumeric(property)) return takeNumber(property, supply);
-  if (property["type"] === "string") return formatted(property, supply.clause) ?? supply.quotes.shift() ?? named(name, supply.clause);
+  if (isNumeric(property)) return spareNumber(name, property, supply);
+  if (property["type"] === "string")
+    return formatted(property, supply.clause) ?? supply.quotes.shift() ?? named(name, supply.clause);
   return undefined;
 }
 
@@ -107,13 +126,40 @@ function wholeText(supply: Supply): string {
   return quoted ?? supply.text;
 }
 
-function textPropertyOf(properties: readonly (readonly [string, Schema])[], required: ReadonlySet<string>): string | undefined {
-  const strings = properties.filter(([, property]) => property["type"] === "string" && property["enum"] === undefined && !("const" in property));
+const SEARCH_NAMES = ["query", "q", "term"];
+
+const FILLERS: ReadonlySet<string> = new Set(
+  "a about an and are did do does explain find for how in is me of on out please tell the to was were what when where which who why".split(
+    " ",
+  ),
+);
+
+/** `what a tide is` → `tide`; longer texts, and those of fillers only, stay as they are. */
+function keywords(text: string): string {
+  if (text.length > 200) return text;
+  const kept = text.split(/\s+/).filter((word) => !FILLERS.has(word.toLowerCase().replace(/[?!.,:]+$/, "")));
+  return kept.length === 0 ? text : kept.join(" ").replace(/[?!]+$/, "");
+}
+
+function textPropertyOf(
+  properties: readonly (readonly [string, Schema])[],
+  required: ReadonlySet<string>,
+): string | undefined {
+  const strings = properties.filter(
+    ([, property]) => property["type"] === "string" && property["enum"] === undefined && !("const" in property),
+  );
   const needed = strings.filter(([name]) => required.has(name));
   const candidates = needed.length > 0 || required.size > 0 ? needed : strings;
   const byName = TEXT_NAMES.find((name) => candidates.some(([candidate]) => candidate.toLowerCase() === name));
   if (byName !== undefined) return candidates.find(([candidate]) => candidate.toLowerCase() === byName)?.[0];
   return candidates.length === 1 && candidates[0]?.[1]["format"] === undefined ? candidates[0]?.[0] : undefined;
+}
+
+/** A number that is not needed: the one with its name, or the next where no text could hold it (`the tides of 1990`). */
+function spareNumber(name: string, property: Schema, supply: Supply): number | undefined {
+  const value = Number(named(name, supply.clause) ?? Number.NaN);
+  if (!Number.isNaN(value)) return property["type"] === "integer" ? Math.trunc(value) : value;
+  return supply.hasText ? undefined : takeNumber(property, supply);
 }
 
 function takeNumber(property: Schema, supply: Supply): number | undefined {
@@ -122,17 +168,25 @@ function takeNumber(property: Schema, supply: Supply): number | undefined {
 }
 
 function findNumbers(clause: string): number[] {
-  return Array.from(clause.matchAll(/(?<![\p{L}\p{N}_.-])-?\d+(?:\.\d+)?(?![\p{L}\p{N}_])/gu), ([digits]) => Number(digits));
+  return Array.from(clause.matchAll(/(?<![\p{L}\p{N}_.-])-?\d+(?:\.\d+)?(?![\p{L}\p{N}_])/gu), ([digits]) =>
+    Number(digits),
+  );
 }
 
 function mentioned(choices: readonly unknown[], clause: string): unknown {
-  const positions = choices.map((choice) => ({ choice, at: clause.toLowerCase().search(wordPattern(String(choice).toLowerCase())) }));
+  const positions = choices.map((choice) => ({
+    choice,
+    at: clause.toLowerCase().search(wordPattern(String(choice).toLowerCase())),
+  }));
   return positions.filter(({ at }) => at >= 0).sort((a, b) => a.at - b.at)[0]?.choice;
 }
 
 /** `city Paris`, `city: Paris` */
 function named(name: string, clause: string): string | undefined {
-  const value = new RegExp(`${wordPattern(name).source}\\s*(?:is\\s+|[:=]\\s*|\\s)([\\p{L}\\p{N}][^\\s,;]*)`, "iu").exec(clause)?.[1];
+  const value = new RegExp(
+    `${wordPattern(name).source}\\s*(?:is\\s+|[:=]\\s*|\\s)([\\p{L}\\p{N}][^\\s,;]*)`,
+    "iu",
+  ).exec(clause)?.[1];
   return value?.replace(/[.,;:!?]+$/, "");
 }
 
@@ -152,11 +206,20 @@ function wordPattern(word: string): RegExp {
 }
 
 function isNumeric(property: Schema): boolean {
-  return (property["type"] === "number" || property["type"] === "integer") && !Array.isArray(property["enum"]) && !("const" in property);
+  return (
+    (property["type"] === "number" || property["type"] === "integer") &&
+    !Array.isArray(property["enum"]) &&
+    !("const" in property)
+  );
 }
 
-function shapeOf(schema: Schema): { properties: readonly (readonly [string, Schema])[]; required: ReadonlySet<string> } {
-  const properties = Object.entries(asSchema(schema["properties"])).map(([name, property]) => [name, resolved(property)] as const);
+function shapeOf(schema: Schema): {
+  properties: readonly (readonly [string, Schema])[];
+  required: ReadonlySet<string>;
+} {
+  const properties = Object.entries(asSchema(schema["properties"])).map(
+    ([name, property]) => [name, resolved(property)] as const,
+  );
   const required = Array.isArray(schema["required"]) ? schema["required"].map(String) : [];
   return { properties, required: new Set(required) };
 }

@@ -3,12 +3,12 @@ import { z } from "zod";
 
 export default defineTool({
   description:
-    "Estimates how hard an English text is to read (automated readability index: about the school year that follows it).",
+    "Estimates how hard an English text is to read (automated readability index, roughly a US school grade).",
   inputSchema: z.object({
     text: z.string().min(1).describe("The text to score."),
   }),
   execute: ({ text }) => {
-    const words = text.match(/[\p{L}\p{N}'’-]+/gu) ?? [];
+    const words = text.match(/[\p{L}\p{N}][\p{L}\p{N}'’-]*/gu) ?? [];
     const sentences = text.split(/[.!?]+(?:\s|$)/).filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
     if (words.length === 0) return { words: 0, sentences: 0, index: null };
 

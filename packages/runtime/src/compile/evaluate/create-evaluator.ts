@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../../errors.ts";
 import type { EvaluateMessage, EvaluateRequest, Outcome } from "./evaluation.ts";
 
 export interface Evaluator {
@@ -38,7 +38,7 @@ export function createEvaluator(timeoutMs: number): Evaluator {
 }
 
 function start(): ChildProcess {
-  return fork(fileURLToPath(new URL("./evaluate-child.ts", import.meta.url)), [], {
+  return fork(fileURLToPath(new URL("./child.ts", import.meta.url)), [], {
     execArgv: ["--enable-source-maps", "--disable-warning=ExperimentalWarning"],
     // What authored code prints while it loads must not mix with `--json` output.
     stdio: ["ignore", 2, 2, "ipc"],

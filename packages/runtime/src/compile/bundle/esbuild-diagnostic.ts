@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Message } from "esbuild";
-import { relativeTo, type Diagnostic, type DiagnosticCode } from "../discover/index.ts";
-import type { BundleOptions } from "./bundle.ts";
+import { relativeTo, type Diagnostic, type DiagnosticCode } from "../../discover/index.ts";
+import type { BundleOptions } from "./bundle-member.ts";
 import { ENTRY_PREFIX } from "./entries.ts";
 
 type Kind = Pick<Diagnostic, "code" | "fix">;

@@ -1,4 +1,4 @@
-import type { ToolVisibility } from "../protocol/manifest.ts";
+import type { ToolVisibility } from "../../protocol/manifest.ts";
 
 /** What the build needs to know of one definition; all of it survives JSON. */
 export type DefinitionSummary =
@@ -23,8 +23,6 @@ export type DefinitionSummary =
   | { readonly kind: "channel" }
   /** Not a definition; `found` says what it is instead. */
   | { readonly kind: "unknown"; readonly found: string };
-
-export type KindOf<K extends DefinitionSummary["kind"]> = Extract<DefinitionSummary, { kind: K }>;
 
 /** What became of loading one module. */
 export type Outcome =

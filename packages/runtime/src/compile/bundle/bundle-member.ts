@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from "node:path";
 import { build, type BuildFailure, type BuildOptions, type Message, type Metafile } from "esbuild";
-import type { Diagnostic, DiscoveredMember, DiscoveredModule } from "../discover/index.ts";
+import type { Diagnostic, DiscoveredMember, DiscoveredModule } from "../../discover/index.ts";
 import { declaredDependenciesPlugin, isAuthored } from "./declared-dependencies.ts";
 import { toDiagnostic } from "./esbuild-diagnostic.ts";
 import { entriesPlugin, entryPoint } from "./entries.ts";
@@ -17,7 +17,7 @@ export interface BundleOptions {
   readonly entries: readonly ("loaders" | "modules" | "server")[];
 }
 
-export interface Bundle {
+interface Bundle {
   /** Path below the output folder → content. */
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly metafile: Metafile;

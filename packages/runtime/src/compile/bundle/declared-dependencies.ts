@@ -1,7 +1,7 @@
 import { isBuiltin } from "node:module";
 import { sep } from "node:path";
 import type { Plugin } from "esbuild";
-import type { DiscoveredMember } from "../discover/index.ts";
+import type { DiscoveredMember } from "../../discover/index.ts";
 import { ENTRY_PREFIX } from "./entries.ts";
 
 /**
@@ -24,7 +24,10 @@ export function declaredDependenciesPlugin(member: DiscoveredMember): Plugin {
         // A path alias of the member's tsconfig looks like a package.
         const resolved = await build.resolve(path, { ...from, pluginData: checked });
         if (resolved.errors.length === 0 && isAuthored(member.dir, resolved.path)) return resolved;
-        const detail = { code: "DEPENDENCY_UNDECLARED", fix: `Add "${name}" to the dependencies of the member's package.json.` };
+        const detail = {
+          code: "DEPENDENCY_UNDECLARED",
+          fix: `Add "${name}" to the dependencies of the member's package.json.`,
+        };
         return { errors: [{ text: `"${name}" is imported but not declared as a dependency.`, detail }] };
       });
     },

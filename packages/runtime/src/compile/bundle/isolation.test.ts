@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { discoverMember } from "../discover/index.ts";
-import { createFixtureWorkspace, type FixtureWorkspace } from "../discover/fixture-workspace.ts";
-import { bundleMember } from "./bundle.ts";
-import { modulesOf } from "./check-modules.ts";
+import { discoverMember } from "../../discover/index.ts";
+import { createFixtureWorkspace, type FixtureWorkspace } from "../../discover/fixture-workspace.ts";
+import { bundleMember } from "./bundle-member.ts";
+import { modulesOf } from "../check-modules.ts";
 
-const BUILD_TIME = /(?:^|\/)(?:packages\/runtime\/)?src\/(?:compile|discover|cli)\/|\/node_modules\/(?:@esbuild|esbuild)\//;
+const BUILD_TIME =
+  /(?:^|\/)(?:packages\/runtime\/)?src\/(?:compile|discover|cli)\/|\/node_modules\/(?:@esbuild|esbuild)\//;
 
 let workspace: FixtureWorkspace;
 afterEach(() => workspace.remove());
@@ -42,7 +43,9 @@ test("nothing of the build gets into a bundle", async () => {
 
 test("the check above sees build-time code when it is there", async () => {
   const inputs = await inputsOf(`
-    import { closest } from "${new URL("./closest.ts", import.meta.url).pathname}";
+    import { closest } from "${new URL("../closest.ts", import.meta.url).pathname}";
     export default closest;`);
-  expect(inputs.filter((input) => BUILD_TIME.test(input))).toEqual([expect.stringMatching(/src\/compile\/closest\.ts$/)]);
+  expect(inputs.filter((input) => BUILD_TIME.test(input))).toEqual([
+    expect.stringMatching(/src\/compile\/closest\.ts$/),
+  ]);
 });

@@ -1,5 +1,5 @@
 import type { Plugin } from "esbuild";
-import type { DiscoveredModule } from "../discover/index.ts";
+import type { DiscoveredModule } from "../../discover/index.ts";
 
 const NAMESPACE = "eve-entry";
 /** How generated entries import one another. */

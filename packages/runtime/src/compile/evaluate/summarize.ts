@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { kindOf } from "../define/index.ts";
+import { kindOf } from "../../define/index.ts";
 import type {
   AgentDefinition,
   RemoteAgentDefinition,
   ToolDefinition,
   WorkspaceAgentDefinition,
-} from "../define/index.ts";
-import { messageOf } from "../errors.ts";
+} from "../../define/index.ts";
+import { messageOf } from "../../errors.ts";
 import type { DefinitionSummary } from "./evaluation.ts";
 
 /** Reduces the default export of an authored module to what the manifest needs. */

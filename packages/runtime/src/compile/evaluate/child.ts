@@ -1,10 +1,10 @@
 /**
- * Runs in a process of its own (see evaluate.ts): loads authored modules and sends back what they define. It ends
+ * Runs in a process of its own (see create-evaluator.ts): loads authored modules and sends back what they define. It ends
  * with the process, because a loaded module can not be unloaded and may keep timers and sockets open.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { AgentError, messageOf } from "../errors.ts";
+import { AgentError, messageOf } from "../../errors.ts";
 import type { EvaluateMessage, EvaluateRequest, Outcome } from "./evaluation.ts";
 import { summarize } from "./summarize.ts";
 
@@ -33,8 +33,9 @@ async function evaluate({ file, sources, timeoutMs }: EvaluateRequest): Promise<
   for (const source of sources) {
     // Sent before the module runs: one that never yields can not be named afterwards.
     await send({ type: "started", source });
-    const settled = load(loaders[source]!)
-      .then((outcome) => (pending.delete(source) ? send({ type: "settled", source, outcome }) : undefined));
+    const settled = load(loaders[source]!).then((outcome) =>
+      pending.delete(source) ? send({ type: "settled", source, outcome }) : undefined,
+    );
     pending.set(source, settled);
     await Promise.race([settled, delay(PATIENCE_MS, undefined, { ref: false })]);
   }
