@@ -25,13 +25,16 @@ const MAY_IMPORT = {
   testing: ["define", "engine", "models"],
 };
 
+/** Tests, and what only they import. */
+const TESTS = "\\.(test|test-d|fixture)\\.ts$";
+
 const RUN_TIME = ["engine", "registry", "host", "transport", "effects", "http", "models", "channels"];
 
 const layer = (name) => ({
   name: `layer-${name}`,
   comment: `${name}/ imports only ${[...MAY_IMPORT[name], name, "protocol", "errors.ts"].join(", ")}: data flows one way.`,
   severity: "error",
-  from: { path: `${SRC}/${name}/`, pathNot: "\\.test(-d)?\\.ts$" },
+  from: { path: `${SRC}/${name}/`, pathNot: TESTS },
   to: {
     path: `${SRC}/`,
     pathNot: [...MAY_IMPORT[name], name, "protocol"]
@@ -58,29 +61,29 @@ export default {
       name: "engine-is-pure",
       comment: "engine/ imports nothing outside itself at run time: it also runs in a bare vm context.",
       severity: "error",
-      from: { path: `${SRC}/engine/`, pathNot: "\\.test\\.ts$" },
+      from: { path: `${SRC}/engine/`, pathNot: TESTS },
       to: { pathNot: `${SRC}/engine/`, dependencyTypesNot: ["type-only"] },
     },
     {
       name: "protocol-is-the-contract",
       comment: "protocol/ and errors.ts are imported by all and import none of the layers.",
       severity: "error",
-      from: { path: `${SRC}/(protocol/|errors\\.ts$|version\\.ts$)`, pathNot: "\\.test\\.ts$" },
+      from: { path: `${SRC}/(protocol/|errors\\.ts$|version\\.ts$)`, pathNot: TESTS },
       to: { path: `${SRC}/`, pathNot: `${SRC}/(protocol/|errors\\.ts$)` },
     },
     {
       name: "no-compiler-at-run-time",
       comment: "Nothing that runs inside a function may reach the compiler: manifests are data.",
       severity: "error",
-      from: { path: `${SRC}/(${RUN_TIME.join("|")})/`, pathNot: "\\.test\\.ts$" },
+      from: { path: `${SRC}/(${RUN_TIME.join("|")})/`, pathNot: TESTS },
       to: { path: `${SRC}/(discover|compile|cli|vercel)/|/esbuild/`, reachable: true },
     },
     {
       name: "no-tests-in-code",
-      comment: "Only tests import tests.",
+      comment: "Only tests import tests and their fixtures.",
       severity: "error",
-      from: { pathNot: "\\.test(-d)?\\.ts$" },
-      to: { path: "\\.test(-d)?\\.ts$" },
+      from: { pathNot: TESTS },
+      to: { path: TESTS },
     },
     {
       name: "no-cycle",

@@ -129,7 +129,7 @@ describe("ask research what a tide is, and let the reviewer check it", () => {
   test("a message is never answered with what an earlier turn was asked", async () => {
     await say(foreman.api, sessionId, "Use count_words: one two three");
     const after = await eventsOf(foreman.api, sessionId);
-    expect(replyOf(after)).toContain('"words":3');
+    expect(replyOf(after)).toMatch(/count_words: .*words\W+3\b/);
     expect(after.slice(0, events.length)).toEqual(events);
   });
 });

@@ -141,7 +141,7 @@ async function readUntilWaiting(url: string): Promise<StreamEvent[]> {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const chunk of response.body!) {
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop()!;
     for (const line of lines) if (line.trim() !== "") events.push(JSON.parse(line) as StreamEvent);

@@ -31,7 +31,7 @@ export function checkCrashRun(run: CrashRun, reply: string): void {
   checkTools(research);
   checkRequests(foreman, "call.sent", /\/session$/);
   checkRequests(research, "outgoing.done", /\/callback\//);
-  expect(run.recoveryMs, "milliseconds from the restart to the end").toBeLessThan(RECOVERY_MS);
+  expect(run.recoveryMs, "milliseconds from the restart to session.waiting").toBeLessThan(RECOVERY_MS);
 }
 
 /** One turn, read once, with an unbroken log. */

@@ -10,19 +10,22 @@ import { until } from "./until.ts";
 
 export const MESSAGE = "Ask research what a tide is, and let the reviewer check it";
 
+/** No member stays away longer, and none needs longer to notice that another one is back. */
+const ABSENCE_MS = 30_000;
+
 export type Victim = "foreman" | "research";
 
 export interface Crash {
   readonly victim: Victim;
-  /** Which of its fault points kills it (`EVE_FAULT_AT`). */
+  /** Which of its fault points kills it (`EVE_FAULT_AT`). 0: it is not even there when the conversation begins. */
   readonly at: number;
-  /** Delays the restart until this resolves. */
-  readonly beforeRestart?: (members: Members) => Promise<void>;
+  /** The restart waits until this holds of what is there now, and what was there at the death. */
+  readonly restartWhen?: (now: Traces, then: Traces) => boolean;
 }
 
-export interface Members {
-  readonly foreman: Member;
-  readonly research: Member;
+export interface Traces {
+  readonly foreman: Trace;
+  readonly research: Trace;
 }
 
 /** An effect that really ran, as `fixtures/record.ts` noted it. */
@@ -38,27 +41,23 @@ export interface Trace {
   readonly executed: readonly Executed[];
 }
 
-export interface Death {
-  /** `commit:before`, … */
+/** What was there when a member died. */
+export interface Death extends Traces {
+  /** `commit:before`, …, or `absent` */
   readonly point: string;
   /** Events that the client had read. */
   readonly read: number;
-  /** What was there when it died. */
-  readonly foreman: Trace;
-  readonly research: Trace;
 }
 
-export interface CrashRun {
+export interface CrashRun extends Traces {
   readonly accepted: { readonly sessionId: string; readonly deliveryId: string };
   /** What the client read, over all connections. */
   readonly lines: readonly string[];
   /** The whole stream, read again at the end. */
   readonly again: readonly string[];
-  readonly foreman: Trace;
-  readonly research: Trace;
   /** Absent when the run was over before the fault point was reached. */
   readonly death?: Death;
-  /** From the restart until everything was done. */
+  /** From the restart until the client read `session.waiting`; 0 when it had read that before. */
   readonly recoveryMs: number;
 }
 
@@ -73,25 +72,28 @@ export async function runConversation(workspace: BuiltWorkspace, crash?: Crash):
   });
   const members = { foreman, research };
   const trace = (name: Victim): Trace => ({ store: readStore(members[name].store), executed: readJournal(journals[name]) });
+  const traces = (): Traces => ({ foreman: trace("foreman"), research: trace("research") });
   const faultOf = (name: Victim): Record<string, string> =>
     crash?.victim === name ? { EVE_FAULT_AT: String(crash.at) } : {};
-  await Promise.all([research.start(faultOf("research")), foreman.start(faultOf("foreman"))]);
+  const first = [research, foreman].filter(({ name }) => crash?.at !== 0 || name !== crash.victim);
+  await Promise.all(first.map((member) => member.start(faultOf(member.name as Victim))));
 
   let read = (): number => 0;
   let over = false;
   let death: Death | undefined;
   let restartedAt: number | undefined;
   let ready = crash === undefined;
-  const survive = async ({ victim, at, beforeRestart }: Crash): Promise<void> => {
+  const survive = async ({ victim, at, restartWhen = () => true }: Crash): Promise<void> => {
     const member = members[victim];
     ready = true;
     await member.gone();
     if (over) return;
     ready = false;
-    const point = new RegExp(`^fault ${at}: (\\S+)$`, "m").exec(member.log)?.[1];
+    const point = at === 0 ? "absent" : new RegExp(`^fault ${at}: (\\S+)$`, "m").exec(member.log)?.[1];
     if (point === undefined) throw new Error(`${victim} died by itself: ${member.log}`);
-    death = { point, read: read(), foreman: trace("foreman"), research: trace("research") };
-    await beforeRestart?.(members);
+    const then = traces();
+    death = { point, read: read(), ...then };
+    await until(`time to restart ${victim}`, () => restartWhen(traces(), then), { timeoutMs: ABSENCE_MS });
     restartedAt = performance.now();
     await member.start();
     ready = true;
@@ -105,20 +107,17 @@ export async function runConversation(workspace: BuiltWorkspace, crash?: Crash):
     const stream = `${foreman.api}/session/${accepted.sessionId}/stream`;
     await using reader = followEvents(stream);
     read = () => reader.events.length;
-    await reader.untilEvent("session.waiting", ({ event }) => event.type === "session.waiting", { timeoutMs: 20_000 });
+    await reader.untilEvent("session.waiting", ({ event }) => event.type === "session.waiting", { timeoutMs: ABSENCE_MS + 20_000 });
+    const recoveryMs = restartedAt === undefined ? 0 : performance.now() - restartedAt;
     // A fault point may come after the last event, so the run ends when nobody has anything left to do.
     await until("both members are idle", async () => {
       if (failure !== undefined) throw failure;
       return ready && isIdle(foreman.store) && isIdle(research.store) && (await answers(foreman)) && (await answers(research));
-    });
-    const recoveryMs = restartedAt === undefined ? 0 : performance.now() - restartedAt;
+    }, { timeoutMs: ABSENCE_MS });
     const lines = reader.events.map(({ line }) => line);
     const again = await readLines(`${stream}?follow=false`);
     over = true;
-    return {
-      accepted, lines, again, recoveryMs, foreman: trace("foreman"), research: trace("research"),
-      ...(death === undefined ? {} : { death }),
-    };
+    return { accepted, lines, again, recoveryMs, ...traces(), ...(death === undefined ? {} : { death }) };
   } catch (error) {
     const logs = [foreman.log, research.log].join("").trim();
     throw new Error(`${(failure ?? error) instanceof Error ? ((failure ?? error) as Error).message : String(error)}\n${logs}`, { cause: error });

@@ -50,7 +50,10 @@ export function startDev(root: string, listen: string): DevProcess {
   child.stderr!.setEncoding("utf8").on("data", (text: string) => (log += text));
   const exit = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
   const line = once(createInterface(child.stdout!), "line").then(([text]) => JSON.parse(text as string));
-  const ready = Promise.race([line, exit.then((how) => Promise.reject(new Error(`pnpm dev ended with ${how}:\n${log}`)))]);
+  const ready = Promise.race([
+    line,
+    exit.then((how) => Promise.reject(new Error(`pnpm dev ended with ${how}:\n${log}`))),
+  ]);
   ready.catch(() => {});
   return {
     child,

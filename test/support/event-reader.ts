@@ -100,13 +100,14 @@ async function openLines(
   const response = await fetch(url, { headers, ...(signal === undefined ? {} : { signal }) });
   if (response.status >= 500) throw new Error(`The stream answered ${response.status}.`);
   if (!response.ok) throw new RefusedError(`The stream answered ${response.status}: ${await response.text()}`);
-  return splitLines(response.body!.pipeThrough(new TextDecoderStream()));
+  return splitLines(response.body as unknown as AsyncIterable<Uint8Array>);
 }
 
-async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of chunks) {
-    const lines = (rest + chunk).split("\n");
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop()!;
     for (const line of lines) if (line !== "") yield line;
   }

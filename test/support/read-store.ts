@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -29,8 +30,9 @@ export interface StoreContent {
   readonly unread: readonly string[];
 }
 
-/** Everything a member has stored, read beside the running process. */
+/** Everything a member has stored, read beside the running process; nothing when it never ran. */
 export function readStore(folder: string): StoreContent {
+  if (!existsSync(join(folder, "store.db"))) return { sessions: [], operations: 0, unread: [] };
   return read(folder, (all) => {
     const entries = all("SELECT session, seq, idx, type, id, at, data FROM log ORDER BY session, seq");
     return {

@@ -4,18 +4,26 @@ import { AgentError, ERROR_CODES, messageOf } from "./errors.ts";
 
 describe("docs/errors.md", () => {
   const text = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "utf8");
-  const sections = text.split(/^# Build diagnostics$/m)[0]!.split(/^## /m).slice(1);
+  const sections = text
+    .split(/^# Build diagnostics$/m)[0]!
+    .split(/^## /m)
+    .slice(1);
 
   it("has one section for every code, in their order", () => {
     expect(sections.map((section) => section.split("\n")[0])).toEqual(Object.keys(ERROR_CODES));
   });
 
-  it.each(sections.map((section) => [section.split("\n")[0]!, section]))("says of %s what it means and how to repair it", (code, section) => {
-    const { status, retryable } = ERROR_CODES[code as keyof typeof ERROR_CODES];
-    expect(section).toContain(`HTTP ${status}, ${retryable ? "may succeed when sent again" : "sending it again does not help"}.`);
-    expect(section).toMatch(/\*\*Cause\.\*\* \S/);
-    expect(section).toMatch(/\*\*Repair\.\*\* \S/);
-  });
+  it.each(sections.map((section) => [section.split("\n")[0]!, section]))(
+    "says of %s what it means and how to repair it",
+    (code, section) => {
+      const { status, retryable } = ERROR_CODES[code as keyof typeof ERROR_CODES];
+      expect(section).toContain(
+        `HTTP ${status}, ${retryable ? "may succeed when sent again" : "sending it again does not help"}.`,
+      );
+      expect(section).toMatch(/\*\*Cause\.\*\* \S/);
+      expect(section).toMatch(/\*\*Repair\.\*\* \S/);
+    },
+  );
 });
 
 describe("AgentError", () => {

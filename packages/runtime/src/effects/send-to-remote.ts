@@ -2,10 +2,11 @@ import type { Effect } from "../engine/decide.ts";
 import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import { wrapDelegation } from "../engine/text.ts";
-import { createRemoteSession, sendToRemoteSession } from "../transport/remote-client.ts";
+import { createRemoteSession, readRemoteStream, sendToRemoteSession, type Accepted } from "../transport/remote-client.ts";
 import { delay } from "./delay.ts";
 import type { Member } from "./perform.ts";
 import { addressOf, isRetryable, toRemoteError } from "./remote-request.ts";
+import { findOutcome } from "./watch-remote.ts";
 
 /** A remote that is being restarted is waited for this long. */
 const PATIENCE_MS = 60_000;
@@ -18,7 +19,7 @@ type SendEffect = Extract<Effect, { kind: "send" | "watch" }>;
 export async function sendToRemote(
   member: Member,
   { taskId, remote, childSessionId, call }: SendEffect,
-  { state, signal }: EffectContext,
+  { state, signal, interrupted }: EffectContext,
 ): Promise<EffectInput | undefined> {
   const { callId, turnId } = call;
   const token = member.tokens.create({ sessionId: state.sessionId, turnId, callId });
@@ -36,11 +37,16 @@ export async function sendToRemote(
         childSessionId === undefined
           ? await createRemoteSession(request, body)
           : await sendToRemoteSession(request, childSessionId, body);
+      const { sessionId } = accepted;
+      const outcome = interrupted ? await readOutcome(request, accepted) : undefined;
+      if (outcome !== undefined) {
+        return { kind: "child.settled", callIds: [callId], remote: { sessionId, url: address.url }, ...outcome };
+      }
       return {
         kind: "remote.accepted",
         taskId,
         callId,
-        remoteSessionId: accepted.sessionId,
+        remoteSessionId: sessionId,
         deliveryId: accepted.deliveryId,
         url: address.url,
       };
@@ -52,4 +58,17 @@ export async function sendToRemote(
       if (!(await delay(wait, signal))) return undefined;
     }
   }
+}
+
+/**
+ * The remote may have taken the message before the crash and replied to nobody since: its next callback may be far
+ * off. When that can not be read, the callback or the watch tells.
+ */
+async function readOutcome(
+  request: Parameters<typeof readRemoteStream>[0],
+  { sessionId, deliveryId }: Accepted,
+): Promise<ReturnType<typeof findOutcome>> {
+  if (deliveryId === undefined) return undefined;
+  const events = await readRemoteStream(request, sessionId).catch(() => []);
+  return findOutcome(events, deliveryId);
 }

@@ -21,7 +21,7 @@ function next(state: SessionState, task: Task | undefined, entry: TaskEntry): Ta
   const known = task!;
   switch (entry.type) {
     case "agent.started":
-      return { ...known, childSessionId: entry.data.sessionId };
+      return { ...known, childSessionId: entry.data.sessionId, openedBy: entry.data.callId };
     case "call.sent": {
       const waiting = known.waiting
         .filter((call) => !(call.callId === entry.data.callId && call.abandoned))

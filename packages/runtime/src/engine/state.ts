@@ -119,6 +119,8 @@ export interface Task {
   readonly remote?: RemoteTarget;
   /** Absent until the remote answered the create. */
   readonly childSessionId?: string;
+  /** The call that `agent.started` announced the child with. */
+  readonly openedBy?: string;
   readonly waiting: readonly TaskCall[];
   /** Rises with every use: orders the idle tasks of the note. */
   readonly used: number;

@@ -145,6 +145,10 @@ describe("§6.9 the [Tasks] note", () => {
 });
 
 test("§5.4 the wrapper of a delegated message comes off again", () => {
-  fc.assert(fc.property(fc.string({ minLength: 1 }), (text) => expect(unwrapDelegation(wrapDelegation(text))).toBe(text.trimStart())));
+  fc.assert(
+    fc.property(fc.string({ minLength: 1 }), (text) => {
+      expect(unwrapDelegation(wrapDelegation(text))).toBe(text.trimStart());
+    }),
+  );
   expect(unwrapDelegation("plain")).toBe("plain");
 });

@@ -130,8 +130,9 @@ function showResults(draft: Draft): void {
   draft.emit({ public: false, type: "results.shown", data: { text, count: results.length } });
 }
 
-/** Calls that wait behind a turn that did not complete are settled with it, so nobody wants their work (§6.4). */
+/** Calls that wait behind the turn of others of their task, which did not complete, are settled with those (§6.4). */
 function dropCalls(draft: Draft): ReplyTo[] {
+  if (draft.turn.replyTo.length === 0) return [];
   return draft.state.queue.flatMap(({ deliveryId, replyTo }) => {
     if (replyTo === undefined) return [];
     draft.emit({ public: false, type: "delivery.dropped", data: { deliveryId } });

@@ -17,11 +17,13 @@ export async function relaySubagentStream(
   c: Context<{ Variables: Variables }>,
   { host, registry, env }: { host: Host; registry: Registry; env: Readonly<Record<string, string | undefined>> },
 ): Promise<Response> {
-  const { id, childId } = c.req.param() as { id: string; childId: string };
+  const { id, callId, childId } = c.req.param() as { id: string; callId: string; childId: string };
   const unknown = new AgentError("NOT_FOUND", "This session has no such agent.", { fix: "Use the streamPath of agent.started." });
   if (!owns(await host.head(id), c.get("principal"))) throw unknown;
   const state = await host.state(id);
-  const task = Object.values(state?.tasks ?? {}).find(({ childSessionId }) => childSessionId === childId);
+  const task = Object.values(state?.tasks ?? {}).find(
+    ({ childSessionId, openedBy }) => childSessionId === childId && openedBy === callId,
+  );
   const remote = task?.remote === undefined ? undefined : registry.remote(task.remote.source);
   if (remote === undefined) throw unknown;
   const query = new URLSearchParams(
@@ -31,10 +33,13 @@ export async function relaySubagentStream(
     }),
   );
   const address = await resolveAddress(remote, env);
-  const response = await openRemoteStream({ address, signal: c.req.raw.signal }, childId, `?${query}`);
+  const failed = (message: string): AgentError => new AgentError("REMOTE_FAILED", message, { fix: "Try again later." });
+  const response = await openRemoteStream({ address, signal: c.req.raw.signal }, childId, `?${query}`).catch(() => {
+    throw failed("The remote can not be reached.");
+  });
   if (!response.ok) {
     await response.body?.cancel();
-    throw new AgentError("REMOTE_FAILED", `The remote answered ${response.status}.`, { fix: "Try again later." });
+    throw failed(`The remote answered ${response.status}.`);
   }
   const tail = response.headers.get("x-eve-stream-tail-index");
   return new Response(response.body, {

@@ -23,7 +23,7 @@ describe("withEve", () => {
       foreman: {
         root: "agents/foreman",
         framework: "node",
-        entrypoint: ".eve/build/server.mjs",
+        entrypoint: "dist/server.mjs",
         devCommand: expect.stringMatching(/^(exec )?eve dev$/),
         buildCommand: "eve build",
         bindings: [{ type: "service", service: "research", format: "url", env: "EVE_PEER_RESEARCH_URL" }],
@@ -37,13 +37,13 @@ describe("withEve", () => {
     ]);
   });
 
-  it("puts a placeholder where the build will be, and never over a build", async () => {
-    write("agents/research/.eve/build/server.mjs", "// built");
+  it("writes the entrypoints that the platform looks for before it builds", async () => {
+    write("agents/research/dist/server.mjs", "// authored");
     await compose();
-    expect(readFileSync(join(root, "agents/foreman/.eve/build/server.mjs"), "utf8")).toContain(
-      "agents/foreman is not built",
+    expect(readFileSync(join(root, "agents/foreman/dist/server.mjs"), "utf8")).toBe(
+      'import "../.eve/build/server.mjs";\n',
     );
-    expect(readFileSync(join(root, "agents/research/.eve/build/server.mjs"), "utf8")).toBe("// built");
+    expect(readFileSync(join(root, "agents/research/dist/server.mjs"), "utf8")).toBe("// authored");
   });
 
   it("is data only, so that it survives the way to the platform", async () => {

@@ -40,7 +40,7 @@ export async function withEve(config: WorkspaceConfig = {}, options: WithEveOpti
       bindings: toBindings(findPeers(root, member), member, members),
     };
     routes.set(member, toMemberRoute(member, service));
-    ensureEntrypoint(join(root, "agents", member, ENTRYPOINT), member);
+    ensureEntrypoint(join(root, "agents", member, ENTRYPOINT));
   }
   const rest = Object.fromEntries(
     Object.entries(config).filter(([key]) => !(ROUTE_KEYS as readonly string[]).includes(key)),
@@ -48,20 +48,20 @@ export async function withEve(config: WorkspaceConfig = {}, options: WithEveOpti
   return { ...rest, services, routes: await composeRoutes(config, routes) };
 }
 
-/** What `eve build` writes, below the folder of the member. */
-const ENTRYPOINT = ".eve/build/server.mjs";
+/** Leads to what `eve build` writes. The platform's bundler can not resolve an entrypoint in a hidden folder. */
+const ENTRYPOINT = "dist/server.mjs";
 
 /** `exec`: no shell between the platform's CLI and the supervisor, which ends when its parent is gone. */
 const DEV_COMMAND = process.platform === "win32" ? "eve dev" : "exec eve dev";
 
 /**
- * The platform looks for the entrypoint before it runs the build that makes it, and drops the whole list of services
- * without a word when one is missing, so a fresh clone needs a placeholder.
+ * The platform looks for the entrypoint before it runs the build, and drops the whole list of services without a word
+ * when one is missing, so it is written here.
  */
-function ensureEntrypoint(path: string, member: string): void {
+function ensureEntrypoint(path: string): void {
   if (existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `throw new Error("agents/${member} is not built: run eve build in its folder.");\n`);
+  writeFileSync(path, 'import "../.eve/build/server.mjs";\n');
 }
 
 /** Every direct child of `agents/` that holds `agent/` (contract §2.1). Looks no deeper: this runs for every request. */

@@ -1,0 +1,173 @@
+import { expect } from "vitest";
+import { EVENT_SCHEMAS } from "../protocol/events.ts";
+import type { Entry } from "./entry.ts";
+import type { Input } from "./input.ts";
+import type { SessionState } from "./state.ts";
+import { fold, type Observer, type SimSession, type World } from "./world.fixture.ts";
+
+/** States that a run reached; a suite that never reaches one of them proves nothing about it. */
+export type Coverage = Record<
+  "joined" | "late" | "cancelled" | "failed" | "restarted" | "steered" | "reset" | "earlyCallback" | "abandoned" | "nested" | "retried" | "reissued" | "woken" | "dropped" | "refused" | "orphanStopped",
+  number
+>;
+
+export function createCoverage(): Coverage {
+  const names = ["joined", "late", "cancelled", "failed", "restarted", "steered", "reset", "earlyCallback", "abandoned", "nested", "retried", "reissued", "woken", "dropped", "refused", "orphanStopped"] as const;
+  return Object.fromEntries(names.map((name) => [name, 0])) as Coverage;
+}
+
+interface Ledger {
+  readonly started: Map<string, string>;
+  readonly settled: Set<string>;
+  readonly children: Set<string>;
+  readonly steps: Set<string>;
+  readonly read: Set<string>;
+  readonly accepted: Map<string, boolean>;
+  readonly calls: Set<string>;
+  readonly texts: string[];
+  shown: number;
+  toShow: number;
+  turns: number;
+  step: number;
+  turnsOfReply: Map<string, number>;
+}
+
+/** Watches every advance of a world and fails at the first that breaks an invariant. */
+export function createInvariants(coverage: Coverage): Observer & { atRest(world: World): void } {
+  const ledgers = new Map<string, Ledger>();
+  const ledgerOf = ({ id }: SimSession): Ledger => {
+    const known = ledgers.get(id);
+    if (known !== undefined) return known;
+    const fresh: Ledger = {
+      started: new Map(), settled: new Set(), children: new Set(), steps: new Set(), read: new Set(), accepted: new Map(),
+      calls: new Set(), texts: [], shown: 0, toShow: 0, turns: 0, step: -1, turnsOfReply: new Map(),
+    };
+    ledgers.set(id, fresh);
+    return fresh;
+  };
+  return {
+    advanced: (session, before, input, entries, after) => {
+      const ledger = ledgerOf(session);
+      for (const entry of entries) check(session, ledger, entry);
+      cover(coverage, session, before, input, entries, after);
+      if (entries.length === 0) expect(after).toBe(before);
+      if (after === undefined) return;
+      const working = Object.values(after.tasks).filter((task) => task.status === "working");
+      if (after.turn === undefined) expect(working, "a task works and no turn waits for it").toEqual([]);
+      if (after.turn?.phase === "tasks") expect(working.length, "held by nothing").toBeGreaterThan(0);
+      if (after.turn?.phase === "calls") expect(Object.keys(after.turn.pending).length, "waits for no call").toBeGreaterThan(0);
+      if (after.turn === undefined && !after.ended) expect(after.queue, "a message waits and no turn is under way").toEqual([]);
+      for (const task of Object.values(after.tasks)) {
+        const open = task.waiting.filter((call) => !call.abandoned);
+        expect(open.length > 0, `${task.taskId} is ${task.status} with ${open.length} open calls`).toBe(task.status === "working");
+      }
+    },
+    atRest: (world) => {
+      for (const session of world.sessions.values()) {
+        const { state } = session;
+        expect(fold(session.log), `${session.id} refolded`).toEqual(state);
+        if (state === undefined) continue;
+        const ledger = ledgerOf(session);
+        expect(state.turn, `${session.id} hangs`).toBeUndefined();
+        expect(state.outbox).toEqual([]);
+        expect([...ledger.settled].toSorted(), `${session.id}: every call settles`).toEqual([...ledger.started.keys()].toSorted());
+        for (const [deliveryId, dropped] of ledger.accepted) {
+          expect(ledger.read.has(deliveryId) || dropped || state.ended, `${deliveryId} is lost`).toBe(true);
+        }
+        if (state.ended) continue;
+        expect(ledger.shown, `${session.id}: results shown`).toBe(ledger.toShow);
+        const notes = state.history.flatMap((item) => (item.role === "note" ? [item.text] : [])).join("\n");
+        for (const text of ledger.texts) expect(notes.split(`>${text}<`).length - 1, `${text} is read`).toBe(1);
+        for (const task of Object.values(state.tasks)) expect(task.waiting, `${task.taskId} waits for nobody`).toEqual([]);
+      }
+    },
+  };
+}
+
+function check(session: SimSession, ledger: Ledger, entry: Entry): void {
+  if (entry.public) expect(EVENT_SCHEMAS[entry.type].parse(JSON.parse(JSON.stringify(entry.data))), entry.type).toEqual(entry.data);
+  switch (entry.type) {
+    case "delivery.queued":
+      ledger.accepted.set(entry.data.delivery.deliveryId, false);
+      break;
+    case "delivery.dropped":
+      ledger.accepted.set(entry.data.deliveryId, true);
+      break;
+    case "turn.started":
+      expect(entry.data).toEqual({ turnId: `turn_${ledger.turns}`, sequence: ledger.turns });
+      ledger.turns++;
+      ledger.step = -1;
+      break;
+    case "message.received":
+      for (const id of entry.inner!.deliveryIds) {
+        expect(ledger.read.has(id), `${id} is read twice`).toBe(false);
+        ledger.read.add(id);
+      }
+      break;
+    case "step.started": {
+      const { turnId, stepIndex, attempt } = entry.data;
+      const key = `${turnId}/${stepIndex}/${attempt}`;
+      expect(ledger.steps.has(key), `${key} is announced twice`).toBe(false);
+      ledger.steps.add(key);
+      expect(stepIndex).toBe(attempt === 1 ? ledger.step + 1 : ledger.step);
+      ledger.step = stepIndex;
+      break;
+    }
+    case "actions.requested":
+      for (const { callId } of entry.data.actions) {
+        expect(ledger.calls.has(callId), `${callId} names two calls`).toBe(false);
+        ledger.calls.add(callId);
+      }
+      break;
+    case "task.started":
+      expect(ledger.started.has(entry.data.callId)).toBe(false);
+      ledger.started.set(entry.data.callId, entry.data.taskId);
+      break;
+    case "agent.started":
+      expect(ledger.children.has(entry.data.sessionId), `${entry.data.sessionId} is announced twice`).toBe(false);
+      ledger.children.add(entry.data.sessionId);
+      break;
+    case "task.settled": {
+      const { callId, status, cancel, output } = entry.data;
+      expect(ledger.started.has(callId), `${callId} settles unstarted`).toBe(true);
+      expect(ledger.settled.has(callId), `${callId} settles twice`).toBe(false);
+      ledger.settled.add(callId);
+      expect(cancel === undefined).toBe(status !== "cancelled");
+      if (!entry.inner!.show) break;
+      ledger.toShow++;
+      if (status === "completed") ledger.texts.push(String(output));
+      break;
+    }
+    case "results.shown":
+      ledger.shown += entry.data.count;
+      break;
+    case "session.completed":
+      expect(session.state?.ended).toBe(true);
+      break;
+  }
+}
+
+function cover(coverage: Coverage, session: SimSession, before: SessionState | undefined, input: Input, entries: readonly Entry[], after: SessionState | undefined): void {
+  const has = (type: Entry["type"]): boolean => entries.some((entry) => entry.type === type);
+  const settled = entries.filter((entry) => entry.type === "task.settled");
+  if (input.kind === "child.settled" && input.status === "completed" && settled.length > 1) {
+    coverage.joined++;
+    if (settled.some((entry) => entry.type === "task.settled" && !input.callIds.includes(entry.data.callId))) coverage.late++;
+  }
+  if (has("turn.cancelled")) coverage.cancelled++;
+  if (has("turn.failed")) coverage.failed++;
+  if (input.kind === "effect.interrupted" && has("step.started")) coverage.restarted++;
+  if (input.kind === "model.failed" && has("step.started")) coverage.retried++;
+  if (has("reply.reissued")) coverage.reissued++;
+  if (has("delivery.dropped")) coverage.dropped++;
+  if (has("session.completed")) coverage.reset++;
+  if (has("message.received") && before?.turn !== undefined && !has("turn.started")) {
+    coverage.steered++;
+    if (before.turn.phase === "tasks" && input.kind === "deliver") coverage.woken++;
+  }
+  if (input.kind === "child.settled" && has("agent.started")) coverage.earlyCallback++;
+  if (input.kind === "remote.failed" && settled.length > 0 && Object.values(after!.tasks).some((task) => task.status === "working")) coverage.refused++;
+  if (input.kind === "remote.accepted" && entries.some((entry) => entry.type === "outgoing.queued")) coverage.abandoned++;
+  if (input.kind === "child.settled" && input.status !== "completed" && settled.length > input.callIds.length) coverage.orphanStopped++;
+  if (session.state?.origin.kind === "local" && has("agent.started")) coverage.nested++;
+}
