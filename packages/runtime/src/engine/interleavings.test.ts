@@ -140,7 +140,8 @@ function play(numbers: readonly number[]): void {
     const root = chance(70) ? all()[0]! : oneOf(all());
     if (roll < 40) world.accept(root.id, "person", `p${++sent}`, { kind: "deliver", delivery: person() });
     else if (roll < 62) world.accept(root.id, "person", `p${++sent}`, { kind: "cancel", ...(chance(30) ? { turnId: `turn_${pick(3)}` } : {}) });
-    else if (roll < 68) world.accept(root.id, "person", `p${++sent}`, { kind: "reset" });
+    else if (roll < 66) world.accept(root.id, "person", `p${++sent}`, { kind: "reset" });
+    else if (roll < 72) world.accept(oneOf(all()).id, "person", `p${++sent}`, { kind: "reset" });
     else if (roll < 90) world.crash(oneOf(["here", "there"]));
     else expect(fold(root.log)).toEqual(root.state);
   };

@@ -1,18 +1,17 @@
 import { expect } from "vitest";
 import { EVENT_SCHEMAS } from "../protocol/events.ts";
 import type { Entry } from "./entry.ts";
-import type { Input } from "./input.ts";
-import type { SessionState } from "./state.ts";
-import { fold, type Observer, type SimSession, type World } from "./world.fixture.ts";
+import type { Delivery, ReplyTo } from "./state.ts";
+import { fold, type Observer, type SimSession, type Step, type World } from "./world.fixture.ts";
 
 /** States that a run reached; a suite that never reaches one of them proves nothing about it. */
 export type Coverage = Record<
-  "joined" | "late" | "cancelled" | "failed" | "restarted" | "steered" | "reset" | "earlyCallback" | "abandoned" | "nested" | "retried" | "reissued" | "woken" | "dropped" | "refused" | "orphanStopped",
+  "joined" | "late" | "cancelled" | "failed" | "restarted" | "steered" | "reset" | "earlyCallback" | "abandoned" | "nested" | "retried" | "reissued" | "woken" | "dropped" | "refused" | "orphanStopped" | "gone",
   number
 >;
 
 export function createCoverage(): Coverage {
-  const names = ["joined", "late", "cancelled", "failed", "restarted", "steered", "reset", "earlyCallback", "abandoned", "nested", "retried", "reissued", "woken", "dropped", "refused", "orphanStopped"] as const;
+  const names = ["joined", "late", "cancelled", "failed", "restarted", "steered", "reset", "earlyCallback", "abandoned", "nested", "retried", "reissued", "woken", "dropped", "refused", "orphanStopped", "gone"] as const;
   return Object.fromEntries(names.map((name) => [name, 0])) as Coverage;
 }
 
@@ -22,14 +21,14 @@ interface Ledger {
   readonly children: Set<string>;
   readonly steps: Set<string>;
   readonly read: Set<string>;
-  readonly accepted: Map<string, boolean>;
+  readonly accepted: Map<string, Delivery>;
+  readonly dropped: Set<string>;
   readonly calls: Set<string>;
   readonly texts: string[];
   shown: number;
   toShow: number;
   turns: number;
   step: number;
-  turnsOfReply: Map<string, number>;
 }
 
 /** Watches every advance of a world and fails at the first that breaks an invariant. */
@@ -39,17 +38,34 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
     const known = ledgers.get(id);
     if (known !== undefined) return known;
     const fresh: Ledger = {
-      started: new Map(), settled: new Set(), children: new Set(), steps: new Set(), read: new Set(), accepted: new Map(),
-      calls: new Set(), texts: [], shown: 0, toShow: 0, turns: 0, step: -1, turnsOfReply: new Map(),
+      started: new Map(), settled: new Set(), children: new Set(), steps: new Set(), read: new Set(), accepted: new Map(), dropped: new Set(),
+      calls: new Set(), texts: [], shown: 0, toShow: 0, turns: 0, step: -1,
     };
     ledgers.set(id, fresh);
     return fresh;
   };
   return {
-    advanced: (session, before, input, entries, after) => {
+    advanced: (session, step) => {
+      const { before, input, sender, entries, after } = step;
       const ledger = ledgerOf(session);
-      for (const entry of entries) check(session, ledger, entry);
-      cover(coverage, session, before, input, entries, after);
+      const steers = before?.turn !== undefined && !entries.some(({ type }) => type === "turn.started");
+      for (const entry of entries) {
+        check(session, ledger, entry);
+        if (entry.type !== "message.received" || !steers) continue;
+        const { principal, policy } = ledger.accepted.get(entry.inner!.deliveryIds[0]!)!;
+        expect([principal, policy], "only the turn's own caller steers").toEqual([before.turn!.principal, "steer"]);
+      }
+      cover(coverage, session, step);
+      if (input.kind === "cancel" && sender !== "person") {
+        const settled = (to: ReplyTo): boolean =>
+          ledgers.get(to.kind === "local" ? sender! : to.url)!.settled.has(to.callId);
+        expect(before?.turn?.replyTo.filter((to) => !settled(to)) ?? [], "cancelled, though its caller waits for it").toEqual([]);
+      }
+      if (input.kind === "remote.accepted") {
+        const call = before!.tasks[input.taskId]!.waiting.find(({ callId }) => callId === input.callId);
+        const stops = entries.some(({ type }) => type === "outgoing.queued");
+        expect(stops, "what nobody waits for is stopped once it was accepted").toBe(call?.abandoned === true);
+      }
       if (entries.length === 0) expect(after).toBe(before);
       if (after === undefined) return;
       const working = Object.values(after.tasks).filter((task) => task.status === "working");
@@ -71,8 +87,9 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
         expect(state.turn, `${session.id} hangs`).toBeUndefined();
         expect(state.outbox).toEqual([]);
         expect([...ledger.settled].toSorted(), `${session.id}: every call settles`).toEqual([...ledger.started.keys()].toSorted());
-        for (const [deliveryId, dropped] of ledger.accepted) {
-          expect(ledger.read.has(deliveryId) || dropped || state.ended, `${deliveryId} is lost`).toBe(true);
+        for (const deliveryId of ledger.accepted.keys()) {
+          const known = ledger.read.has(deliveryId) || ledger.dropped.has(deliveryId) || state.ended;
+          expect(known, `${deliveryId} is lost`).toBe(true);
         }
         if (state.ended) continue;
         expect(ledger.shown, `${session.id}: results shown`).toBe(ledger.toShow);
@@ -88,10 +105,10 @@ function check(session: SimSession, ledger: Ledger, entry: Entry): void {
   if (entry.public) expect(EVENT_SCHEMAS[entry.type].parse(JSON.parse(JSON.stringify(entry.data))), entry.type).toEqual(entry.data);
   switch (entry.type) {
     case "delivery.queued":
-      ledger.accepted.set(entry.data.delivery.deliveryId, false);
+      ledger.accepted.set(entry.data.delivery.deliveryId, entry.data.delivery);
       break;
     case "delivery.dropped":
-      ledger.accepted.set(entry.data.deliveryId, true);
+      ledger.dropped.add(entry.data.deliveryId);
       break;
     case "turn.started":
       expect(entry.data).toEqual({ turnId: `turn_${ledger.turns}`, sequence: ledger.turns });
@@ -147,7 +164,7 @@ function check(session: SimSession, ledger: Ledger, entry: Entry): void {
   }
 }
 
-function cover(coverage: Coverage, session: SimSession, before: SessionState | undefined, input: Input, entries: readonly Entry[], after: SessionState | undefined): void {
+function cover(coverage: Coverage, session: SimSession, { before, input, entries, after }: Step): void {
   const has = (type: Entry["type"]): boolean => entries.some((entry) => entry.type === type);
   const settled = entries.filter((entry) => entry.type === "task.settled");
   if (input.kind === "child.settled" && input.status === "completed" && settled.length > 1) {
@@ -169,5 +186,6 @@ function cover(coverage: Coverage, session: SimSession, before: SessionState | u
   if (input.kind === "remote.failed" && settled.length > 0 && Object.values(after!.tasks).some((task) => task.status === "working")) coverage.refused++;
   if (input.kind === "remote.accepted" && entries.some((entry) => entry.type === "outgoing.queued")) coverage.abandoned++;
   if (input.kind === "child.settled" && input.status !== "completed" && settled.length > input.callIds.length) coverage.orphanStopped++;
+  if (input.kind === "child.settled" && input.error?.code === "SESSION_NOT_ACTIVE" && settled.length > 0) coverage.gone++;
   if (session.state?.origin.kind === "local" && has("agent.started")) coverage.nested++;
 }

@@ -22,9 +22,19 @@ export interface SimSession {
 
 export type Member = "here" | "there";
 
+/** One input and what it made. */
+export interface Step {
+  readonly before: SessionState | undefined;
+  readonly input: Input;
+  /** Who sent it, when it is a message. */
+  readonly sender: string | undefined;
+  readonly entries: readonly Entry[];
+  readonly after: SessionState | undefined;
+}
+
 export interface Observer {
   /** Called after every input. */
-  advanced(session: SimSession, before: SessionState | undefined, input: Input, entries: readonly Entry[], after: SessionState | undefined): void;
+  advanced(session: SimSession, step: Step): void;
 }
 
 /** Two members with a store each: what a host does, without time, I/O or threads. */
@@ -63,7 +73,7 @@ export function createWorld(observer: Observer): World {
     if (!sessions.has(post.sessionId) && post.input.kind === "open") create(post.sessionId, from.member);
     accept(post.sessionId, from.id, post.id, post.input);
   };
-  const feed = (session: SimSession, input: Input, start = true): void => {
+  const feed = (session: SimSession, input: Input, { start = true, sender }: { start?: boolean; sender?: string } = {}): void => {
     const before = session.state;
     const { entries, posts, state } = advance(before, input, {
       sessionId: session.id,
@@ -76,7 +86,7 @@ export function createWorld(observer: Observer): World {
     session.state = state;
     session.log.push(...entries.map((entry) => JSON.stringify(entry)));
     for (const post of posts) send(session, post);
-    observer.advanced(session, before, input, entries, state);
+    observer.advanced(session, { before, input, sender, entries, after: state });
     if (start) startEffects(session);
   };
   const startEffects = (session: SimSession): void => {
@@ -101,7 +111,7 @@ export function createWorld(observer: Observer): World {
       const [first, ...rest] = session.mail.get(sender) ?? [];
       if (rest.length > 0) session.mail.set(sender, rest);
       else session.mail.delete(sender);
-      if (first !== undefined) feed(session, first.input);
+      if (first !== undefined) feed(session, first.input, { sender });
     },
     settle: (session, effectId, input) => {
       if (!session.running.delete(effectId)) throw new Error(`${effectId} does not run.`);
@@ -113,7 +123,7 @@ export function createWorld(observer: Observer): World {
         session.running.clear();
         session.state = fold(session.log);
         if (session.state === undefined) continue;
-        for (const { id } of decide(session.state)) feed(session, { kind: "effect.interrupted", effectId: id }, false);
+        for (const { id } of decide(session.state)) feed(session, { kind: "effect.interrupted", effectId: id }, { start: false });
         startEffects(session);
       }
     },
