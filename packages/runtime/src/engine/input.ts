@@ -1,4 +1,4 @@
-import type { MessagePart, Usage } from "../protocol/events.ts";
+import type { Usage } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { Entry } from "./entry.ts";
 import type { Delivery, RemoteTarget, SessionOrigin, SessionState } from "./state.ts";

@@ -45,7 +45,7 @@ export interface StoredEvent {
 export type DeliveryOutcome = "accepted" | "duplicate" | "unknown" | "ended";
 
 /**
- * Durability: whatever keeps sessions on behalf of the core. It promises (and `host/conformance.ts` checks):
+ * Durability: whatever keeps sessions on behalf of the core. It promises (and `host/conformance.fixture.ts` checks):
  * what it accepted is processed, once, in the order accepted; entries are appended only to the version they were
  * decided on; one result per effect id counts; an effect that a crash stopped runs again; messages between local
  * sessions are part of the commit that sends them; every public event gets one dense index.

@@ -1,3 +1,4 @@
+import type { Action } from "../protocol/events.ts";
 import { inStep, type Draft } from "./draft.ts";
 import type { EffectInput, ResolvedCall } from "./input.ts";
 import type { HistoryItem } from "./state.ts";
@@ -123,28 +124,18 @@ function withUniqueIds(calls: readonly ResolvedCall[], history: readonly History
   });
 }
 
-function toAction({ callId, name, input, target }: ResolvedCall): {
-  callId: string;
-  kind: "tool-call" | "subagent-call" | "remote-agent-call";
-  input: unknown;
-} {
+function toAction({ callId, name, input, target }: ResolvedCall): Action {
   switch (target.kind) {
-    case "local":
-      return {
-        callId,
-        kind: "subagent-call",
-        ...{ subagentName: name, nodeId: target.nodeId, description: target.description },
-        input,
-      };
-    case "remote":
-      return {
-        callId,
-        kind: "remote-agent-call",
-        ...{ remoteAgentName: name, description: target.description },
-        input,
-      };
+    case "local": {
+      const { nodeId, description } = target;
+      return { callId, kind: "subagent-call", subagentName: name, nodeId, description, input };
+    }
+    case "remote": {
+      const { description } = target;
+      return { callId, kind: "remote-agent-call", remoteAgentName: name, description, input };
+    }
     case "tool":
     case "refused":
-      return { callId, kind: "tool-call", ...{ toolName: name }, input };
+      return { callId, kind: "tool-call", toolName: name, input };
   }
 }

@@ -1,80 +1,10 @@
-import type {
-  LanguageModelV4CallOptions,
-  LanguageModelV4FunctionTool,
-  LanguageModelV4Message,
-  LanguageModelV4Prompt,
-  LanguageModelV4StreamPart,
-  LanguageModelV4ToolResultOutput,
-} from "@ai-sdk/provider";
-import { jsonSchema, streamText, type ToolSet } from "ai";
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { describe, expect, it } from "vitest";
-import { AGENT_TOOL_SCHEMA, startedReceipt, taskResultMessage, tasksNote, wrapDelegation } from "../engine/text.ts";
+import { tasksNote, wrapDelegation } from "../engine/text.ts";
 import { offlineModel } from "./offline-model.ts";
 import { MAX_CALL_STEPS } from "./offline/next-step.ts";
 
-const NOTICE = "This is the offline model: no model key is set.";
-const agent = (name: string): LanguageModelV4FunctionTool => ({
-  type: "function",
-  name,
-  inputSchema: AGENT_TOOL_SCHEMA as never,
-});
-const plain = (name: string, properties: object): LanguageModelV4FunctionTool => ({
-  type: "function",
-  name,
-  inputSchema: { type: "object", properties, required: Object.keys(properties) } as never,
-});
-const lookUp = plain("look_up", { query: { type: "string" } });
-const add = plain("add", { a: { type: "number" }, b: { type: "number" } });
-const tools = [agent("research"), agent("reviewer"), lookUp, add];
-const user = (text: string): LanguageModelV4Message => ({ role: "user", content: [{ type: "text", text }] });
-const settled = (taskId: string, text: string, status: "completed" | "failed" | "cancelled" = "completed") =>
-  user(taskResultMessage([{ taskId, tool: taskId.slice(0, -7), status, text }]));
-
-interface Answer {
-  readonly text: string;
-  readonly calls: readonly { readonly id: string; readonly name: string; readonly input: unknown }[];
-  /** What the runtime would append to the history. */
-  readonly message: LanguageModelV4Message;
-}
-
-async function ask(
-  prompt: LanguageModelV4Prompt,
-  options: Partial<LanguageModelV4CallOptions> = { tools },
-): Promise<Answer> {
-  const { content } = await offlineModel().doGenerate({ prompt, ...options });
-  const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
-  const calls = content.flatMap((part) =>
-    part.type === "tool-call"
-      ? [{ id: part.toolCallId, name: part.toolName, input: JSON.parse(part.input) as unknown }]
-      : [],
-  );
-  const message: LanguageModelV4Message = {
-    role: "assistant",
-    content: [
-      ...(text === "" ? [] : [{ type: "text" as const, text }]),
-      ...calls.map(({ id, name, input }) => ({ type: "tool-call" as const, toolCallId: id, toolName: name, input })),
-    ],
-  };
-  return { text, calls, message };
-}
-
-/** A call's answer as the runtime gives it: a receipt for an agent, the output for a tool. */
-function answer(step: Answer, at: number, output?: LanguageModelV4ToolResultOutput): LanguageModelV4Message {
-  const call = step.calls[at]!;
-  const value = startedReceipt(taskIdOf(step, at), call.name);
-  return {
-    role: "tool",
-    content: [
-      { type: "tool-result", toolCallId: call.id, toolName: call.name, output: output ?? { type: "text", value } },
-    ],
-  };
-}
-
-function taskIdOf(step: Answer, at: number): string {
-  return `${step.calls[at]!.name}-00000${at}`;
-}
-
-const named = (step: Answer): unknown[] => step.calls.map(({ name, input }) => [name, input]);
+import { NOTICE, lookUp, tools, user, settled, ask, answer, taskIdOf, named } from "./offline-model.fixture.ts";
 
 describe("offlineModel", () => {
   it("asks, waits, hands the result on, waits, and combines", async () => {
@@ -318,55 +248,5 @@ describe("offlineModel", () => {
     await expect(async () =>
       offlineModel().doStream({ prompt: [], abortSignal: AbortSignal.abort() }),
     ).rejects.toThrow();
-  });
-});
-
-describe("through streamText", () => {
-  it("plays a turn with an agent and a tool", async () => {
-    const set: ToolSet = {
-      research: { description: "Knows things.", inputSchema: jsonSchema(AGENT_TOOL_SCHEMA as never) },
-      add: { inputSchema: jsonSchema(add.inputSchema) },
-    };
-    const first = streamText({
-      model: offlineModel(),
-      tools: set,
-      prompt: "Ask research what a tide is, and add 2 and 3",
-    });
-    expect(await first.finishReason).toBe("tool-calls");
-    const calls = await first.toolCalls;
-    expect(calls.map(({ toolName, input }) => [toolName, input])).toEqual([
-      ["research", { message: "what a tide is" }],
-      ["add", { a: 2, b: 3 }],
-    ]);
-    const [asked, added] = calls;
-    const { messages } = await first.response;
-    const second = streamText({
-      model: offlineModel(),
-      tools: set,
-      messages: [
-        { role: "user", content: "Ask research what a tide is, and add 2 and 3" },
-        ...messages,
-        {
-          role: "tool",
-          content: [
-            {
-              type: "tool-result",
-              toolCallId: asked!.toolCallId,
-              toolName: "research",
-              output: { type: "text", value: startedReceipt("research-abc123", "research") },
-            },
-            { type: "tool-result", toolCallId: added!.toolCallId, toolName: "add", output: { type: "json", value: 5 } },
-          ],
-        },
-        {
-          role: "user",
-          content: taskResultMessage([
-            { taskId: "research-abc123", tool: "research", status: "completed", text: "Water." },
-          ]),
-        },
-      ],
-    });
-    expect(await second.text).toBe(`${NOTICE}\n\nresearch: Water.\n\nadd: 5`);
-    expect((await second.usage).totalTokens).toBeGreaterThan(50);
   });
 });

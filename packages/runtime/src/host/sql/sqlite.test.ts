@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { monotonicFactory } from "ulid";
 import { afterEach, expect, test } from "vitest";
 import { AgentError } from "../../errors.ts";
-import { describeHost, SURROUNDINGS } from "../conformance.ts";
+import { describeHost, SURROUNDINGS } from "../conformance.fixture.ts";
 import { createSqlHost } from "./host.ts";
 import { lockStore } from "./lock.ts";
 import { openSqliteStore } from "./sqlite.ts";

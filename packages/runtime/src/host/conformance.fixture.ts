@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { Effect } from "../engine/decide.ts";
-import type { EffectInput, OpenInput, ResolvedCall, Surroundings } from "../engine/input.ts";
-import type { EffectContext, Host, Perform } from "../engine/ports.ts";
-import type { Delivery } from "../engine/state.ts";
-import type { StreamEvent } from "../protocol/events.ts";
+import type { Surroundings } from "../engine/input.ts";
+import type { Host, Perform } from "../engine/ports.ts";
+import { calling, delegating, message, opening, reply, responded } from "./perform.fixture.ts";
+import { all, replies, until } from "./read-events.fixture.ts";
 
 /**
  * What every host must do, run against each of them. A world is one durable storage; `open` starts a host on it, and
@@ -19,9 +18,6 @@ export const SURROUNDINGS: Omit<Surroundings, "sessionId" | "newSessionId" | "ra
   eveVersion: "0.0.0",
   base: "/eve/test/v1",
 };
-
-const ALICE = { authenticator: "test", principalId: "alice", principalType: "user", attributes: {} } as const;
-const USAGE = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 /** Registers the conformance suite of hosts for one implementation. */
 export function describeHost(name: string, createWorld: () => Promise<World>): void {
@@ -277,96 +273,5 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
       const { sessionId } = await host.open({ input: opening("hi") });
       expect(await replies(host, sessionId, 1)).toEqual(["ok"]);
     });
-  });
-}
-
-/** Answers every model call with a text. */
-function reply(text: (effect: Effect, context: EffectContext) => string): Perform {
-  return async (effect, context) => responded(text(effect, context));
-}
-
-/** The root calls one child in its first step and answers once it has the result. */
-function delegating({ hangInChild = false } = {}): Perform {
-  return async (_effect, { state }) => {
-    if (state.origin.kind === "local") return hangInChild ? new Promise(() => {}) : responded("child reply");
-    const { stepIndex } = state.turn!;
-    if (stepIndex === 0) {
-      const target = { kind: "local", nodeId: "root/helper", description: "Helps." } as const;
-      return withCalls([{ callId: "c1", name: "helper", input: { message: "do it" }, target }]);
-    }
-    return responded(stepIndex === 1 ? "" : "parent reply");
-  };
-}
-
-function responded(text: string): EffectInput {
-  return { kind: "model.responded", text, reasoning: "", finishReason: "stop", calls: [], usage: USAGE };
-}
-
-function calling(callIds: readonly string[]): EffectInput {
-  return withCalls(
-    callIds.map((callId) => ({ callId, name: "work", input: {}, target: { kind: "tool", onInterrupt: "retry" } })),
-  );
-}
-
-function withCalls(calls: readonly ResolvedCall[]): EffectInput {
-  return { kind: "model.responded", text: "", reasoning: "", finishReason: "tool-calls", calls, usage: USAGE };
-}
-
-function opening(text: string | undefined): OpenInput {
-  return {
-    kind: "open",
-    nodeId: "root",
-    agentName: "test",
-    origin: { kind: "root" },
-    initiator: ALICE,
-    ...(text === undefined ? {} : { first: delivery("first", text, "queue") }),
-  };
-}
-
-function message(
-  deliveryId: string,
-  text: string,
-  policy: Delivery["policy"] = "steer",
-): { kind: "deliver"; delivery: Delivery } {
-  return { kind: "deliver", delivery: delivery(deliveryId, text, policy) };
-}
-
-function delivery(deliveryId: string, text: string, policy: Delivery["policy"]): Delivery {
-  return { deliveryId, parts: [{ type: "text", text }], principal: ALICE, policy };
-}
-
-async function all(host: Host, sessionId: string): Promise<StreamEvent[]> {
-  return (await host.events(sessionId, 0, 10_000)).map(({ line }) => JSON.parse(line) as StreamEvent);
-}
-
-/** All events, once one of `type` is among them. */
-async function until(host: Host, sessionId: string, type: StreamEvent["type"]): Promise<StreamEvent[]> {
-  return when(host, sessionId, (events) => events.some((event) => event.type === type));
-}
-
-/** The replies of the first `count` turns. */
-async function replies(host: Host, sessionId: string, count: number): Promise<string[]> {
-  const events = await when(
-    host,
-    sessionId,
-    (seen) => seen.filter(({ type }) => type === "session.waiting").length >= count,
-  );
-  return events.flatMap((event) => (event.type === "message.completed" ? [event.data.message] : []));
-}
-
-function when(
-  host: Host,
-  sessionId: string,
-  condition: (events: StreamEvent[]) => boolean,
-): Promise<StreamEvent[]> {
-  return new Promise((resolve, reject) => {
-    const look = async (): Promise<void> => {
-      const events = await all(host, sessionId);
-      if (!condition(events)) return;
-      stop();
-      resolve(events);
-    };
-    const stop = host.subscribe(sessionId, () => void look().catch(reject));
-    void look().catch(reject);
   });
 }
