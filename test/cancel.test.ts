@@ -83,9 +83,15 @@ test("a reset ends the session, its task and the peer's session", async () => {
   });
   await reader.untilEvent("session.completed", ({ event }) => event.type === "session.completed");
   const events = await eventsOf(foreman.api, sessionId);
-  expect(ofType(events, "task.settled")[0]!.data).toMatchObject({ status: "cancelled", cancel: { reason: "turn_ended" } });
+  expect(ofType(events, "task.settled")[0]!.data).toMatchObject({
+    status: "cancelled",
+    cancel: { reason: "turn_ended" },
+  });
   expect(ofType(events, "session.completed")[0]!.data).toMatchObject({ reason: "done" });
-  expect(await postJson(url, { message: "Hello" })).toMatchObject({ status: 409, body: { code: "session_not_active" } });
+  expect(await postJson(url, { message: "Hello" })).toMatchObject({
+    status: 409,
+    body: { code: "session_not_active" },
+  });
   expect(await postJson(`${url}/reset`, {})).toMatchObject({ status: 200, body: { status: "no_active_session" } });
   await using child = followEvents(`${research.api}/session/${childId}/stream`);
   await child.untilEvent("session.completed at research", ({ event }) => event.type === "session.completed");

@@ -31,9 +31,10 @@ test("every test that is named exists, under that title", () => {
 function problemOf({ line, test: named }: Row): string | undefined {
   const [, path, link, title] = /^\[([^\]]+)\]\(([^)]+)\)(?: › (.+))?$/.exec(named) ?? [];
   if (path === undefined) return `line ${line}: "${named}" is not [file](../file) › title`;
-  if (link !== `../${path}` || !existsSync(join(ROOT, path))) return `line ${line}: there is no ${path}`;
+  if (link !== `../${path}`) return `line ${line}: the link of ${path} leads to ${link}`;
+  if (!existsSync(join(ROOT, path))) return `line ${line}: there is no ${path}`;
   if (title === undefined) return undefined;
   const source = readFileSync(join(ROOT, path), "utf8");
-  const titles = ['"', "'", "`"].map((quote) => `(${quote}${title}${quote}`);
+  const titles = ['"', "'", "`"].map((quote) => `${quote}${title}${quote}`);
   return titles.some((text) => source.includes(text)) ? undefined : `line ${line}: ${path} has no test "${title}"`;
 }

@@ -33,17 +33,31 @@ describe("a process is killed", () => {
   /** Fault points of foreman at which research was at work for it. */
   let delegated: number[] = [];
 
-  test.each<Victim>(["foreman", "research"])("%s, at every commit and every effect", { timeout: 240_000 }, async (victim) => {
-    const outcomes = await killAtEveryPoint(victim);
-    note(victim, outcomes);
-    expect(failuresOf(outcomes)).toEqual([]);
-    expect(new Set(outcomes.flatMap(({ run }) => run?.death?.point ?? []))).toEqual(new Set(POINTS));
-    if (victim === "foreman") delegated = outcomes.filter(({ run }) => run?.death && isAtWork(run.death)).map(({ at }) => at).toSorted((a, b) => a - b);
-  });
+  test.each<Victim>(["foreman", "research"])(
+    "%s, at every commit and every effect",
+    { timeout: 240_000 },
+    async (victim) => {
+      const outcomes = await killAtEveryPoint(victim);
+      note(victim, outcomes);
+      expect(failuresOf(outcomes)).toEqual([]);
+      expect(new Set(outcomes.flatMap(({ run }) => run?.death?.point ?? []))).toEqual(new Set(POINTS));
+      if (victim === "foreman")
+        delegated = outcomes
+          .filter(({ run }) => run?.death && isAtWork(run.death))
+          .map(({ at }) => at)
+          .toSorted((a, b) => a - b);
+    },
+  );
 
   test("foreman, and it stays away until research has replied to nobody", { timeout: 120_000 }, async () => {
     expect(delegated).not.toEqual([]);
-    const outcomes = await runAll(delegated.map((at) => ({ victim: "foreman", at, restartWhen: (now, then) => !isAtWork(then) || callbacks(now) > 0 })));
+    const outcomes = await runAll(
+      delegated.map((at) => ({
+        victim: "foreman",
+        at,
+        restartWhen: (now, then) => !isAtWork(then) || callbacks(now) > 0,
+      })),
+    );
     note("foreman, away while research replied", outcomes);
     expect(failuresOf(outcomes)).toEqual([]);
     // Both before and after it had noted that research took the message.
@@ -53,7 +67,11 @@ describe("a process is killed", () => {
   });
 
   test("foreman, and it stays away so long that research seldom tries", { timeout: 120_000 }, async () => {
-    const outcomes = await runAll(delegated.slice(0, PARALLEL).map((at) => ({ victim: "foreman", at, restartWhen: (now, then) => !isAtWork(then) || callbacks(now) >= 7 })));
+    const outcomes = await runAll(
+      delegated
+        .slice(0, PARALLEL)
+        .map((at) => ({ victim: "foreman", at, restartWhen: (now, then) => !isAtWork(then) || callbacks(now) >= 7 })),
+    );
     note("foreman, away for long", outcomes);
     expect(failuresOf(outcomes)).toEqual([]);
   });

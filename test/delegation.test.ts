@@ -59,7 +59,11 @@ describe("ask research what a tide is, and let the reviewer check it", () => {
     const positionOf = (type: string, name: string): number =>
       events.findIndex((event) => event.type === type && "name" in event.data && event.data.name === name);
     for (const name of ["research", "reviewer"]) {
-      const order = [positionOf("task.started", name), positionOf("agent.started", name), positionOf("task.settled", name)];
+      const order = [
+        positionOf("task.started", name),
+        positionOf("agent.started", name),
+        positionOf("task.settled", name),
+      ];
       expect(order).toEqual(order.toSorted((a, b) => a - b));
       const before = events.slice(0, order[0]).map(({ type }) => type);
       expect(before.slice(-2)).toEqual(["actions.requested", "step.completed"]);
@@ -68,8 +72,18 @@ describe("ask research what a tide is, and let the reviewer check it", () => {
       expect(held?.data).toMatchObject({ on: "tasks" });
       expect(events[order[2]! + 1]!.type).toBe("step.started");
     }
-    expect(typesOf(events).slice(0, 4)).toEqual(["session.started", "turn.started", "message.received", "step.started"]);
-    expect(typesOf(events).slice(-4)).toEqual(["message.completed", "step.completed", "turn.completed", "session.waiting"]);
+    expect(typesOf(events).slice(0, 4)).toEqual([
+      "session.started",
+      "turn.started",
+      "message.received",
+      "step.started",
+    ]);
+    expect(typesOf(events).slice(-4)).toEqual([
+      "message.completed",
+      "step.completed",
+      "turn.completed",
+      "session.waiting",
+    ]);
     expect(ofType(events, "turn.started")).toHaveLength(1);
   });
 
@@ -97,7 +111,10 @@ describe("ask research what a tide is, and let the reviewer check it", () => {
     expect(started!.data.streamPath).toBe(`/eve/foreman/v1/session/${started!.data.sessionId}/stream`);
     expect(started!.data.remote).toBeUndefined();
     const child = await eventsOf(foreman.api, started!.data.sessionId);
-    expect(ofType(child, "session.started")[0]!.data.runtime).toMatchObject({ agentId: "root/reviewer", agentName: "reviewer" });
+    expect(ofType(child, "session.started")[0]!.data.runtime).toMatchObject({
+      agentId: "root/reviewer",
+      agentName: "reviewer",
+    });
     expect(ofType(child, "action.result").map(({ data }) => data.result.toolName)).toEqual(["readability"]);
     expect(ofType(child, "turn.started")).toHaveLength(1);
     expect(replyOf(child)).toBe(ofType(events, "task.settled")[1]!.data.output);
@@ -139,13 +156,22 @@ describe("the order of events", () => {
     const sessionId = await converse(foreman.api, "Hello");
     const events = await eventsOf(foreman.api, sessionId);
     expect(typesOf(events)).toEqual([
-      "session.started", "turn.started", "message.received", "step.started", "message.completed", "step.completed",
-      "turn.completed", "session.waiting",
+      "session.started",
+      "turn.started",
+      "message.received",
+      "step.started",
+      "message.completed",
+      "step.completed",
+      "turn.completed",
+      "session.waiting",
     ]);
     const appended = events.findIndex(({ type }) => type === "message.appended");
     expect(events[appended - 1]!.type).toBe("step.started");
     expect(ofType(events, "message.received")[0]!.data).toEqual({
-      turnId: "turn_0", sequence: 0, message: "Hello", parts: [{ type: "text", text: "Hello" }],
+      turnId: "turn_0",
+      sequence: 0,
+      message: "Hello",
+      parts: [{ type: "text", text: "Hello" }],
     });
     expect(ofType(events, "session.started")[0]!.data.runtime).toMatchObject({ agentId: "root", agentName: "foreman" });
     expect(ofType(events, "session.waiting")[0]!.data).toMatchObject({ wait: "next-user-message" });
@@ -155,13 +181,24 @@ describe("the order of events", () => {
     const sessionId = await converse(foreman.api, "Use count_words: one two three");
     const events = await eventsOf(foreman.api, sessionId);
     expect(typesOf(events)).toEqual([
-      "session.started", "turn.started", "message.received",
-      "step.started", "actions.requested", "step.completed", "action.result",
-      "step.started", "message.completed", "step.completed",
-      "turn.completed", "session.waiting",
+      "session.started",
+      "turn.started",
+      "message.received",
+      "step.started",
+      "actions.requested",
+      "step.completed",
+      "action.result",
+      "step.started",
+      "message.completed",
+      "step.completed",
+      "turn.completed",
+      "session.waiting",
     ]);
     expect(ofType(events, "step.completed").map(({ data }) => data.finishReason)).toEqual(["tool-calls", "stop"]);
-    expect(ofType(events, "action.result")[0]!.data).toMatchObject({ status: "completed", result: { output: { words: 3 } } });
+    expect(ofType(events, "action.result")[0]!.data).toMatchObject({
+      status: "completed",
+      result: { output: { words: 3 } },
+    });
   });
 
   test("a stream that is followed shows every event as it is stored, and no other", async () => {

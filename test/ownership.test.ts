@@ -51,13 +51,17 @@ describe("a session of ada", () => {
   test("is untouched by all that, and goes on for ada", async () => {
     await say(vault.api, sessionId, "Hello", ADA);
     const events = await eventsOf(vault.api, sessionId, ADA);
-    expect(ofType(events, "message.received").map(({ data }) => data.message)).toEqual(["The key is under the mat", "Hello"]);
+    expect(ofType(events, "message.received").map(({ data }) => data.message)).toEqual([
+      "The key is under the mat",
+      "Hello",
+    ]);
     expect(replyOf(events)).not.toBe("");
   });
 });
 
 test("the same operation id of two people is two sessions", async () => {
-  const create = (who: Record<string, string>) => postJson(`${vault.api}/session`, { message: "Hello", operationId: "op" }, who);
+  const create = (who: Record<string, string>) =>
+    postJson(`${vault.api}/session`, { message: "Hello", operationId: "op" }, who);
   const [ada, bob, adaAgain] = [await create(ADA), await create(BOB), await create(ADA)];
   expect(ada.body.sessionId).not.toBe(bob.body.sessionId);
   expect(adaAgain.body).toEqual(ada.body);
@@ -75,5 +79,7 @@ test.each([
     expect(response.headers.get("www-authenticate")).toMatch(/^Basic realm="agent", charset="UTF-8"/);
     expect(await response.json()).toMatchObject({ ok: false, code: "UNAUTHORIZED" });
   }
-  expect((await postJson(`${vault.api}/session`, { message: "x" }, headers as Record<string, string>)).status).toBe(401);
+  expect((await postJson(`${vault.api}/session`, { message: "x" }, headers as Record<string, string>)).status).toBe(
+    401,
+  );
 });

@@ -39,7 +39,10 @@ function expectProblem(answer: Answer, status: number, code: string): void {
 
 test("health is public and exactly what the protocol says", async () => {
   const { status, body } = await send("GET", "/eve/foreman/v1/health");
-  expect({ status, body }).toEqual({ status: 200, body: { ok: true, status: "ready", workflowId: expect.any(String) } });
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: { ok: true, status: "ready", workflowId: expect.any(String) },
+  });
   expect((await send("GET", "/eve/v1/health")).body).toEqual(body);
 });
 
@@ -89,10 +92,17 @@ describe("400", () => {
     ["a message without parts", '{"message":[]}', "message"],
     ["an unknown kind of part", '{"message":[{"type":"video"}]}', "message"],
     ["an operation id that is too long", JSON.stringify({ message: "x", operationId: "x".repeat(300) }), "operationId"],
-    ["a callback without a URL", '{"message":"x","callback":{"callId":"a","subagentName":"b","token":"0123456789abcdef"}}', "callback.url"],
+    [
+      "a callback without a URL",
+      '{"message":"x","callback":{"callId":"a","subagentName":"b","token":"0123456789abcdef"}}',
+      "callback.url",
+    ],
     ["another version of the protocol", '{"message":"x","protocolVersion":9}', "protocolVersion"],
   ])("on create: %s", async (_, body, named) => {
-    const answer = await send("POST", "/eve/foreman/v1/session", { body, headers: { "content-type": "application/json" } });
+    const answer = await send("POST", "/eve/foreman/v1/session", {
+      body,
+      headers: { "content-type": "application/json" },
+    });
     expectProblem(answer, 400, "BAD_REQUEST");
     expect(answer.body.error).toContain(named);
   });
@@ -101,7 +111,10 @@ describe("400", () => {
     ["no message", "{}", "message"],
     ["an unknown policy", '{"message":"x","turnPolicy":"later"}', "turnPolicy"],
   ])("on send: %s", async (_, body, named) => {
-    const answer = await send("POST", `/eve/foreman/v1/session/${sessionId}`, { body, headers: { "content-type": "application/json" } });
+    const answer = await send("POST", `/eve/foreman/v1/session/${sessionId}`, {
+      body,
+      headers: { "content-type": "application/json" },
+    });
     expectProblem(answer, 400, "BAD_REQUEST");
     expect(answer.body.error).toContain(named);
   });
@@ -117,14 +130,28 @@ describe("401", () => {
   test("in production, where nothing opens the API, for every route but health", async () => {
     await using closed = await createMember("research", workspace.server("research"), { EVE_DEV: "0" });
     await closed.start();
-    const routes = [["GET", "/info"], ["POST", "/session"], ["POST", "/session/x"], ["POST", "/session/x/cancel"], ["GET", "/session/x/stream"]];
+    const routes = [
+      ["GET", "/info"],
+      ["POST", "/session"],
+      ["POST", "/session/x"],
+      ["POST", "/session/x/cancel"],
+      ["GET", "/session/x/stream"],
+    ];
     for (const [method, path] of routes) {
       const response = await fetch(`${closed.api}${path}`, { method: method! });
-      const answer = { status: response.status, headers: response.headers, body: (await response.json()) as Answer["body"] };
+      const answer = {
+        status: response.status,
+        headers: response.headers,
+        body: (await response.json()) as Answer["body"],
+      };
       expectProblem(answer, 401, "UNAUTHORIZED");
       expect(answer.headers.get("www-authenticate")).toBeTruthy();
     }
-    for (const headers of [{ host: "localhost" }, { "x-forwarded-host": "localhost" }, { "x-forwarded-for": "127.0.0.1" }]) {
+    for (const headers of [
+      { host: "localhost" },
+      { "x-forwarded-host": "localhost" },
+      { "x-forwarded-for": "127.0.0.1" },
+    ]) {
       expect((await fetch(`${closed.api}/info`, { headers })).status).toBe(401);
     }
   });
@@ -164,14 +191,18 @@ describe("413", () => {
 
   test("a body that does not say how large it is", async () => {
     const init = { method: "POST", headers: { "content-type": "application/json" }, duplex: "half" };
-    const response = await fetch(`${foreman.api}/session`, { ...init, body: new Blob([large]).stream() } as RequestInit);
+    const response = await fetch(`${foreman.api}/session`, {
+      ...init,
+      body: new Blob([large]).stream(),
+    } as RequestInit);
     expect(response.status).toBe(413);
     await response.body?.cancel();
   });
 });
 
 describe("415", () => {
-  const create = (headers: Record<string, string>) => send("POST", "/eve/foreman/v1/session", { body: '{"message":"Hello"}', headers });
+  const create = (headers: Record<string, string>) =>
+    send("POST", "/eve/foreman/v1/session", { body: '{"message":"Hello"}', headers });
 
   test("text that is not declared as JSON", async () => {
     expectProblem(await create({ "content-type": "text/plain" }), 415, "UNSUPPORTED_MEDIA_TYPE");
@@ -191,7 +222,9 @@ describe("a callback", () => {
 
   beforeAll(async () => {
     const id = await converse(foreman.api, "Ask research what a tide is");
-    const [called] = readStore(research.store).sessions.flatMap(({ log }) => log).filter(({ type }) => type === "outgoing.queued");
+    const [called] = readStore(research.store)
+      .sessions.flatMap(({ log }) => log)
+      .filter(({ type }) => type === "outgoing.queued");
     ({ url, body } = called!.data.outgoing as { url: string; body: Record<string, unknown> });
     expect(ofType(await eventsOf(foreman.api, id), "task.settled")).toHaveLength(1);
   });
@@ -214,7 +247,12 @@ describe("a callback", () => {
   test("with a token that this member did not make is 404", async () => {
     const [payload, signature] = url.split("/").at(-1)!.split(".");
     const forged = Buffer.from(JSON.stringify([sessionId, "call"])).toString("base64url");
-    for (const token of ["x", `${forged}.${signature}`, `${payload}.${signature!.replace(/^./, (c) => (c === "A" ? "B" : "A"))}`, `${payload}.`]) {
+    for (const token of [
+      "x",
+      `${forged}.${signature}`,
+      `${payload}.${signature!.replace(/^./, (c) => (c === "A" ? "B" : "A"))}`,
+      `${payload}.`,
+    ]) {
       expectProblem(await postJson(`${foreman.api}/callback/${token}`, body), 404, "NOT_FOUND");
     }
   });

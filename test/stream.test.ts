@@ -108,7 +108,8 @@ describe("the relay of a peer's stream", () => {
 
   test("is 404 for a child or a call that the session did not record", async () => {
     const { callId, sessionId: childId } = await started();
-    const path = (session: string, call: string, child: string) => `${foreman.api}/session/${session}/subagents/${call}/${child}/stream?follow=false`;
+    const path = (session: string, call: string, child: string) =>
+      `${foreman.api}/session/${session}/subagents/${call}/${child}/stream?follow=false`;
     const { body } = await postJson(`${research.api}/session`, { message: "Hello" });
     const other = await converse(foreman.api, "Hello");
     const status = async (...parts: Parameters<typeof path>) => {

@@ -46,7 +46,10 @@ function copyMember(source: string, root: string): string {
   cpSync(source, target, { recursive: true, filter: (path) => !leftOut.has(basename(path)) });
   const installed = join(source, "node_modules");
   // Fixtures are no packages of the workspace: they use what foreman has.
-  symlinkSync(existsSync(installed) ? installed : join(ROOT, "agents/foreman/node_modules"), join(target, "node_modules"));
+  symlinkSync(
+    existsSync(installed) ? installed : join(ROOT, "agents/foreman/node_modules"),
+    join(target, "node_modules"),
+  );
   return target;
 }
 
@@ -58,9 +61,13 @@ function write(root: string, files: Readonly<Record<string, string>>): void {
 }
 
 async function build(cwd: string): Promise<void> {
-  const child = spawn(process.execPath, ["node_modules/eve/bin/eve.mjs", "build"], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["node_modules/eve/bin/eve.mjs", "build"], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
-  for (const pipe of [child.stdout, child.stderr]) pipe.setEncoding("utf8").on("data", (text: string) => (output += text));
+  for (const pipe of [child.stdout, child.stderr])
+    pipe.setEncoding("utf8").on("data", (text: string) => (output += text));
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0) throw new Error(`eve build failed in ${basename(cwd)}:\n${output}`);
 }

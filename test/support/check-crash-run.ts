@@ -21,7 +21,10 @@ export function checkCrashRun(run: CrashRun, reply: string): void {
   for (const { store } of [foreman, research]) {
     expect(store.unread).toEqual([]);
     store.sessions.forEach(checkSession);
-    expect(repeated(store.sessions.flatMap(({ log }) => log.flatMap(({ id }) => id ?? []))), "event ids in the store").toEqual([]);
+    expect(
+      repeated(store.sessions.flatMap(({ log }) => log.flatMap(({ id }) => id ?? []))),
+      "event ids in the store",
+    ).toEqual([]);
   }
   expect(foreman.store.sessions[0]!.id).toBe(accepted.sessionId);
 
@@ -41,7 +44,14 @@ function checkSession({ log, active, node }: StoredSession): void {
   const indexes = log.flatMap(({ index }) => index ?? []);
   expect(indexes).toEqual(indexes.map((_, position) => position));
   const count = (type: string): number => log.filter((entry) => entry.type === type).length;
-  for (const type of ["session.opened", "delivery.queued", "turn.started", "message.received", "turn.completed", "session.waiting"]) {
+  for (const type of [
+    "session.opened",
+    "delivery.queued",
+    "turn.started",
+    "message.received",
+    "turn.completed",
+    "session.waiting",
+  ]) {
     expect(count(type), `${type} in ${node}`).toBe(1);
   }
   const public_ = log.filter(({ index }) => index !== null);
@@ -54,7 +64,10 @@ function checkModelCalls({ store, executed }: Trace, nodes: Readonly<Record<stri
     const { log } = store.sessions.find((session) => session.node === node)!;
     const committed = log.filter(({ type }) => type === "step.completed");
     const started = log.filter(({ type }) => type === "step.started");
-    const calls = Map.groupBy(executed.filter((one) => one.kind === "model" && one.node === agent), ({ key }) => key);
+    const calls = Map.groupBy(
+      executed.filter((one) => one.kind === "model" && one.node === agent),
+      ({ key }) => key,
+    );
     expect(calls.size, `different prompts of ${agent}`).toBe(committed.length);
     [...calls.values()].forEach((runs, step) => {
       const attempts = started.filter(({ data }) => data.stepIndex === step).length;
@@ -66,13 +79,18 @@ function checkModelCalls({ store, executed }: Trace, nodes: Readonly<Record<stri
 
 /** Every tool ran until its result was committed, and never again. */
 function checkTools({ store, executed }: Trace): void {
-  const calls = Map.groupBy(executed.filter(({ kind }) => kind === "tool"), ({ key }) => key);
+  const calls = Map.groupBy(
+    executed.filter(({ kind }) => kind === "tool"),
+    ({ key }) => key,
+  );
   expect(calls.size, "different tool calls").toBe(1);
   for (const [key, runs] of calls) {
     expect(runs.length, `executions of ${key}`).toBeLessThanOrEqual(2);
     const [sessionId, , callId] = key.split(":");
     const { log } = store.sessions.find(({ id }) => id === sessionId)!;
-    const results = log.filter(({ type, data }) => type === "action.result" && (data.result as { callId: string }).callId === callId);
+    const results = log.filter(
+      ({ type, data }) => type === "action.result" && (data.result as { callId: string }).callId === callId,
+    );
     expect(results, `results of ${key}`).toHaveLength(1);
     expectNoneAfter(runs, results[0]!, `execution of ${key}`);
   }

@@ -1,5 +1,10 @@
 import { expect } from "vitest";
-import { EVENT_SCHEMAS, eventSchema, type EventType, type StreamEvent } from "../../packages/runtime/src/protocol/events.ts";
+import {
+  EVENT_SCHEMAS,
+  eventSchema,
+  type EventType,
+  type StreamEvent,
+} from "../../packages/runtime/src/protocol/events.ts";
 
 /** Parses a line as an event, and finds fields that the schema does not know. */
 export function parseEvent(line: string): StreamEvent {
@@ -55,7 +60,9 @@ export function checkStream(events: readonly StreamEvent[]): void {
   for (const settled of events) {
     if (settled.type !== "task.settled") continue;
     const { callId, taskId } = settled.data;
-    const started = events.findIndex(({ type, data }) => type === "task.started" && data.callId === callId && data.taskId === taskId);
+    const started = events.findIndex(
+      ({ type, data }) => type === "task.started" && data.callId === callId && data.taskId === taskId,
+    );
     expect(started, `task.started of ${taskId}`).toBeGreaterThanOrEqual(0);
     expect(started).toBeLessThan(events.indexOf(settled));
   }

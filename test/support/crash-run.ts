@@ -65,13 +65,18 @@ export interface CrashRun extends Traces {
 export async function runConversation(workspace: BuiltWorkspace, crash?: Crash): Promise<CrashRun> {
   using notes = tempFolder();
   const journals = { foreman: join(notes.path, "foreman"), research: join(notes.path, "research") };
-  await using research = await createMember("research", workspace.server("research"), { TEST_JOURNAL: journals.research });
+  await using research = await createMember("research", workspace.server("research"), {
+    TEST_JOURNAL: journals.research,
+  });
   await using foreman = await createMember("foreman", workspace.server("foreman"), {
     TEST_JOURNAL: journals.foreman,
     ...peerEnv(research),
   });
   const members = { foreman, research };
-  const trace = (name: Victim): Trace => ({ store: readStore(members[name].store), executed: readJournal(journals[name]) });
+  const trace = (name: Victim): Trace => ({
+    store: readStore(members[name].store),
+    executed: readJournal(journals[name]),
+  });
   const traces = (): Traces => ({ foreman: trace("foreman"), research: trace("research") });
   const faultOf = (name: Victim): Record<string, string> =>
     crash?.victim === name ? { EVE_FAULT_AT: String(crash.at) } : {};
@@ -102,25 +107,43 @@ export async function runConversation(workspace: BuiltWorkspace, crash?: Crash):
   const surviving = crash && survive(crash).catch((error: unknown) => void (failure = error));
 
   try {
-    const { body } = await postUntilAccepted(`${foreman.api}/session`, { message: MESSAGE, operationId: "conversation-1" });
+    const { body } = await postUntilAccepted(`${foreman.api}/session`, {
+      message: MESSAGE,
+      operationId: "conversation-1",
+    });
     const accepted = { sessionId: String(body.sessionId), deliveryId: String(body.deliveryId) };
     const stream = `${foreman.api}/session/${accepted.sessionId}/stream`;
     await using reader = followEvents(stream);
     read = () => reader.events.length;
-    await reader.untilEvent("session.waiting", ({ event }) => event.type === "session.waiting", { timeoutMs: ABSENCE_MS + 20_000 });
+    await reader.untilEvent("session.waiting", ({ event }) => event.type === "session.waiting", {
+      timeoutMs: ABSENCE_MS + 20_000,
+    });
     const recoveryMs = restartedAt === undefined ? 0 : performance.now() - restartedAt;
     // A fault point may come after the last event, so the run ends when nobody has anything left to do.
-    await until("both members are idle", async () => {
-      if (failure !== undefined) throw failure;
-      return ready && isIdle(foreman.store) && isIdle(research.store) && (await answers(foreman)) && (await answers(research));
-    }, { timeoutMs: ABSENCE_MS });
+    await until(
+      "both members are idle",
+      async () => {
+        if (failure !== undefined) throw failure;
+        return (
+          ready &&
+          isIdle(foreman.store) &&
+          isIdle(research.store) &&
+          (await answers(foreman)) &&
+          (await answers(research))
+        );
+      },
+      { timeoutMs: ABSENCE_MS },
+    );
     const lines = reader.events.map(({ line }) => line);
     const again = await readLines(`${stream}?follow=false`);
     over = true;
     return { accepted, lines, again, recoveryMs, ...traces(), ...(death === undefined ? {} : { death }) };
   } catch (error) {
     const logs = [foreman.log, research.log].join("").trim();
-    throw new Error(`${(failure ?? error) instanceof Error ? ((failure ?? error) as Error).message : String(error)}\n${logs}`, { cause: error });
+    throw new Error(
+      `${(failure ?? error) instanceof Error ? ((failure ?? error) as Error).message : String(error)}\n${logs}`,
+      { cause: error },
+    );
   } finally {
     over = true;
     await Promise.all([foreman.kill(), research.kill()]);
@@ -136,5 +159,7 @@ async function answers(member: Member): Promise<boolean> {
 
 function readJournal(path: string): Executed[] {
   if (!existsSync(path)) return [];
-  return readFileSync(path, "utf8").split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Executed]));
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Executed]));
 }

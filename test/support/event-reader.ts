@@ -69,8 +69,15 @@ export function followEvents(url: string, headers: Readonly<Record<string, strin
           if (failure !== undefined) done(() => reject(failure));
         };
         const timer = setTimeout(() => {
-          const last = events.slice(-3).map(({ line }) => line.slice(0, 200)).join("\n");
-          done(() => reject(new Error(`Waited ${timeoutMs} ms in vain for ${what}; ${events.length} events, the last:\n${last}`)));
+          const last = events
+            .slice(-3)
+            .map(({ line }) => line.slice(0, 200))
+            .join("\n");
+          done(() =>
+            reject(
+              new Error(`Waited ${timeoutMs} ms in vain for ${what}; ${events.length} events, the last:\n${last}`),
+            ),
+          );
         }, timeoutMs);
         listeners.add(look);
         look();

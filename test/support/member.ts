@@ -71,16 +71,27 @@ export async function createMember(name: string, server: string, env: Env = {}):
       return log;
     },
     start: async (more = {}) => {
-      const variables = { PORT: String(port), HOST: "127.0.0.1", EVE_STORE: folder.path, EVE_DEV: "1", ...env, ...more };
+      const variables = {
+        PORT: String(port),
+        HOST: "127.0.0.1",
+        EVE_STORE: folder.path,
+        EVE_DEV: "1",
+        ...env,
+        ...more,
+      };
       child = spawn(process.execPath, ["--enable-source-maps", "--import", EXIT_WITH_PARENT, server], {
         // Not the environment of whoever runs the tests: a key in it would call a real model.
         env: { PATH: process.env.PATH, ...variables },
         stdio: ["ignore", "ignore", "pipe", "ipc"],
       });
       child.stderr!.setEncoding("utf8").on("data", (text: string) => (log += text));
-      await until(`${name} answers its health check; it wrote: ${log}`, async () => !running() || (await isHealthy(api)), {
-        timeoutMs: START_MS,
-      });
+      await until(
+        `${name} answers its health check; it wrote: ${log}`,
+        async () => !running() || (await isHealthy(api)),
+        {
+          timeoutMs: START_MS,
+        },
+      );
     },
     gone,
     running,

@@ -6,7 +6,11 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export async function postJson(url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+export async function postJson(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
@@ -23,7 +27,8 @@ export function postUntilAccepted(url: string, body: unknown, options?: { timeou
     async () => {
       const answer = await postJson(url, body).catch(() => undefined);
       if (answer === undefined || answer.status >= 500) return undefined;
-      if (answer.status !== 202) throw new Error(`POST ${url} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      if (answer.status !== 202)
+        throw new Error(`POST ${url} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
       return answer;
     },
     options,

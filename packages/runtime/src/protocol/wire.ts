@@ -11,7 +11,7 @@ const part = z.union([
       type: z.literal("file"),
       mediaType: z.string().min(1),
       data: z.string().optional(),
-      url: z.string().optional(),
+      url: z.url().optional(),
       filename: z.string().optional(),
     })
     .refine((file) => (file.data === undefined) !== (file.url === undefined), {

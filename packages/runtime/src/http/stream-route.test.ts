@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { createTestApp, hanging, saying, type TestApp } from "./app.fixture.ts";
+import { eventSchema, EVENT_SCHEMAS, type StreamEvent } from "../protocol/events.ts";
+
+async function finished(): Promise<TestApp & { sessionId: string; all: StreamEvent[] }> {
+  const app = await createTestApp({ perform: saying("hi") });
+  const sessionId = await app.create();
+  return { ...app, sessionId, all: await app.until(sessionId, "session.waiting") };
+}
+
+const lines = (text: string): StreamEvent[] => text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as StreamEvent]));
+
+/** Reads a followed stream until `enough`, then lets go of it. */
+async function follow(response: Response, enough: (text: string) => boolean): Promise<string> {
+  let text = "";
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  while (!enough(text)) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += value;
+  }
+  await reader.cancel();
+  return text;
+}
+
+describe("GET session/:id/stream", () => {
+  test("PROTOCOL: headers", async () => {
+    const { get, sessionId } = await finished();
+    const { headers } = await get(`/session/${sessionId}/stream?follow=false`);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "content-type": "application/x-ndjson; charset=utf-8",
+      "cache-control": "no-store, no-transform",
+      "x-accel-buffering": "no",
+      "x-eve-session-id": sessionId,
+      "x-eve-stream-format": "ndjson",
+      "x-eve-stream-version": "26",
+      "x-eve-stream-tail-index": "7",
+    });
+  });
+
+  test("PROTOCOL: every line is an event of the schema, with one id each", async () => {
+    const { get, sessionId } = await finished();
+    const events = lines(await (await get(`/session/${sessionId}/stream?follow=false`)).text());
+    for (const event of events) {
+      eventSchema.parse(event);
+      EVENT_SCHEMAS[event.type].parse(event.data);
+    }
+    expect(new Set(events.map(({ meta }) => meta.id)).size).toBe(events.length);
+  });
+
+  test.each([
+    ["startIndex=0", 8],
+    ["startIndex=5", 3],
+    ["startIndex=8", 0],
+    ["startIndex=99", 0],
+    ["startIndex=-2", 2],
+    ["startIndex=-99", 8],
+  ])("PROTOCOL: %s reads %i of 8 events", async (query, count) => {
+    const { get, sessionId, all } = await finished();
+    const events = lines(await (await get(`/session/${sessionId}/stream?follow=false&${query}`)).text());
+    expect(events).toEqual(count === 0 ? [] : all.slice(-count));
+  });
+
+  test.each(["x", "1.5", "", "1e3", "--1"])("startIndex=%j is 400 and names the field", async (value) => {
+    const { get, sessionId } = await finished();
+    const response = await get(`/session/${sessionId}/stream?follow=false&startIndex=${value}`);
+    expect([response.status, (await response.json()).error]).toEqual([400, expect.stringContaining("startIndex")]);
+  });
+
+  test("PROTOCOL: a followed stream opens with a blank line, before the first event", async () => {
+    const { post, get } = await createTestApp({ perform: saying("hi") });
+    const { sessionId } = await (await post("/session", {})).json();
+    expect(await follow(await get(`/session/${sessionId}/stream`), (text) => text !== "")).toBe("\n");
+  });
+
+  test("PROTOCOL: includeTailIndex=1 names the tail of a followed stream", async () => {
+    const { get, sessionId } = await finished();
+    const response = await get(`/session/${sessionId}/stream?includeTailIndex=1`);
+    expect(response.headers.get("x-eve-stream-tail-index")).toBe("7");
+    await response.body!.cancel();
+  });
+
+  test("a followed stream goes on with what comes, and ends with the session", async () => {
+    const { get, post, sessionId } = await finished();
+    const response = await get(`/session/${sessionId}/stream?startIndex=8`);
+    await post(`/session/${sessionId}`, { message: "more" });
+    await post(`/session/${sessionId}/reset`, {});
+    const events = lines(await response.text());
+    expect(events[0]!.type).toBe("turn.started");
+    expect(events.at(-1)!.type).toBe("session.completed");
+  });
+
+  test("two readers get the same bytes", async () => {
+    const { get, sessionId } = await finished();
+    const read = async (): Promise<string> => (await get(`/session/${sessionId}/stream?follow=false`)).text();
+    expect(await read()).toBe(await read());
+  });
+
+  test("PROTOCOL: an unknown session is 404", async () => {
+    const { get } = await createTestApp({ perform: hanging });
+    const response = await get("/session/ses_unknown/stream");
+    expect([response.status, await response.json()]).toEqual([404, { ok: false, error: expect.any(String), code: "NOT_FOUND" }]);
+  });
+
+  test("an ended session can still be read", async () => {
+    const { get, post, until, sessionId } = await finished();
+    await post(`/session/${sessionId}/reset`, {});
+    await until(sessionId, "session.completed");
+    expect(lines(await (await get(`/session/${sessionId}/stream`)).text()).at(-1)!.type).toBe("session.completed");
+  });
+});
