@@ -25,7 +25,7 @@ export async function callModel(
 ): Promise<EffectInput | undefined> {
   if (effect.failures > 0 && !(await delay(RETRY_BASE_MS * 2 ** (effect.failures - 1), signal))) return undefined;
   try {
-    const node = member.registry.node(state.nodeId);
+    const node = member.registry().node(state.nodeId);
     const tools = projectTools(node);
     const { model } = await resolveModel(node.model, member.env);
     const { jsonSchema, streamText, tool } = await import("ai");

@@ -1,5 +1,4 @@
 import type { Perform } from "../engine/ports.ts";
-import type { ModelFacts } from "../models/resolve-model.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { CallbackTokens } from "../transport/callback-token.ts";
 import { callModel } from "./call-model.ts";
@@ -10,12 +9,12 @@ import { watchRemote } from "./watch-remote.ts";
 
 /** What effects need of the member they run in. */
 export interface Member {
-  readonly registry: Registry;
+  /** The current build: another one may take its place between two effects. */
+  readonly registry: () => Registry;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tokens: CallbackTokens;
   /** Address of this member's API as others reach it, e.g. `http://127.0.0.1:3000/eve/foreman/v1`. */
   readonly publicBase: () => string;
-  readonly modelFacts: (nodeId: string) => ModelFacts;
 }
 
 /** Runs the effects of a member's sessions. */

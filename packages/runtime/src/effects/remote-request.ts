@@ -6,7 +6,7 @@ import type { Member } from "./perform.ts";
 
 /** The address of a declared remote, resolved for one request. */
 export async function addressOf(member: Member, remote: RemoteTarget): Promise<RemoteAddress> {
-  const registered = member.registry.remote(remote.source);
+  const registered = member.registry().remote(remote.source);
   if (registered === undefined) {
     throw new AgentError("SUBAGENT_UNAVAILABLE", `This build has no subagent in agent/${remote.source}.`, {
       fix: "Restore the file, or let the model start a new task.",

@@ -21,7 +21,7 @@ export async function runTool(
     output,
   });
   try {
-    const registered = member.registry.node(state.nodeId).tools.get(toolName);
+    const registered = member.registry().node(state.nodeId).tools.get(toolName);
     if (registered === undefined) throw new AgentError("UNKNOWN_TOOL", `This build has no tool "${toolName}".`);
     const { definition } = registered;
     const input = await definition.inputSchema.safeParseAsync(call.input);

@@ -1,0 +1,129 @@
+import { randomInt } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { monotonicFactory } from "ulid";
+import { isDevelopment, localDev } from "../channels/auth.ts";
+import type { EveChannelDefinition } from "../channels/eve.ts";
+import { createPerform } from "../effects/perform.ts";
+import { messageOf } from "../errors.ts";
+import { createSqlHost } from "../host/sql/host.ts";
+import { lockStore } from "../host/sql/lock.ts";
+import { openSqliteStore } from "../host/sql/sqlite.ts";
+import { describeModel } from "../models/resolve-model.ts";
+import { manifestSchema } from "../protocol/manifest.ts";
+import { createRegistry, type Modules, type Registry } from "../registry/registry.ts";
+import { createCallbackTokens } from "../transport/callback-token.ts";
+import { VERSION } from "../version.ts";
+import { createApp } from "./app.ts";
+import { createFault } from "./fault.ts";
+
+/** What `eve build` made of a member. */
+export interface Bundle {
+  /** Content of `manifest.json`. */
+  readonly manifest: unknown;
+  readonly modules: Modules;
+}
+
+export interface MemberOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folder of the store; created when missing. */
+  readonly storeFolder: string;
+  /** Origin under which others reach the member; asked when it is needed, which is never before it listens. */
+  readonly origin: () => string;
+  readonly log: (line: string) => void;
+}
+
+/** A running member without a socket. */
+export interface Member {
+  readonly name: string;
+  fetch(request: Request): Response | Promise<Response>;
+  /** Takes up the work that an earlier process left. */
+  start(): Promise<void>;
+  /** Goes on with another build: what runs finishes on the old one, what starts uses the new. */
+  swap(bundle: Bundle): void;
+  /** Says who owns the store, for the error that a second owner gets. */
+  describe(owner: Readonly<Record<string, unknown>>): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Puts the parts of a member together: the one composition root, whatever serves it.
+ *
+ * @throws AgentError `STORE_LOCKED`, `STORE_UNUSABLE`, `CONFIG_INVALID`.
+ */
+export async function createMember(bundle: Bundle, { env, storeFolder, origin, log }: MemberOptions): Promise<Member> {
+  let registry = toRegistry(bundle);
+  const name = registry.manifest.member;
+  mkdirSync(storeFolder, { recursive: true });
+  const lock = lockStore(join(storeFolder, "store.lock"));
+  const store = openSqliteStore(join(storeFolder, "store.db"));
+  const tokens = createCallbackTokens(await store.secret());
+  const modelFacts = (nodeId: string) => describeModel(registry.node(nodeId).model, env);
+  const base = `/eve/${name}/v1`;
+  const ulid = monotonicFactory();
+  const newSessionId = (): string => `ses_${ulid()}`;
+  const fault = createFault(env);
+
+  const host = createSqlHost({
+    store,
+    perform: createPerform({
+      registry: () => registry,
+      env,
+      tokens,
+      publicBase: () => `${origin()}${base}`,
+    }),
+    surroundings: ({ sessionId, nodeId }) => ({
+      sessionId,
+      modelId: modelFacts(nodeId).modelId,
+      eveVersion: VERSION,
+      base,
+      newSessionId,
+      random,
+    }),
+    newSessionId,
+    newEventId: () => `evt_${ulid()}`,
+    now: Date.now,
+    onError: (error, sessionId) => log(`${sessionId}: ${messageOf(error)}`),
+    ...(fault === undefined ? {} : { fault }),
+  });
+
+  const toApp = ({ modules }: Bundle): ReturnType<typeof createApp> => {
+    const { channel } = registry.manifest;
+    return createApp({
+      host,
+      registry,
+      auth: channel === undefined ? [localDev()] : (modules[channel] as EveChannelDefinition).auth,
+      tokens,
+      env,
+      modelFacts,
+      mode: isDevelopment(env) ? "development" : "production",
+      log,
+    });
+  };
+  let app = toApp(bundle);
+
+  return {
+    name,
+    fetch: (request) => app.fetch(request),
+    start: () => host.start(),
+    swap: (next) => {
+      registry = toRegistry(next);
+      app = toApp(next);
+    },
+    describe: lock.describe,
+    close: async () => {
+      await host.close();
+      lock.release();
+    },
+  };
+}
+
+function toRegistry({ manifest, modules }: Bundle): Registry {
+  return createRegistry(manifestSchema.parse(manifest), modules);
+}
+
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+function random(length: number): string {
+  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
+}
