@@ -58,7 +58,7 @@ export async function createTestApp({ perform, model, auth = [byHeader], env = {
   const modelFacts = () => ({ modelId: "test/model", offline: false });
   const host = createSqlHost({
     store,
-    perform: perform ?? createPerform({ registry: () => registry, env, tokens, publicBase: () => `http://lead.invalid${BASE}`, modelFacts }),
+    perform: perform ?? createPerform({ registry: () => registry, env, tokens, publicBase: () => `http://lead.invalid${BASE}` }),
     surroundings: ({ sessionId }) => ({
       sessionId,
       modelId: "test/model",
