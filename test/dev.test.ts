@@ -95,7 +95,7 @@ describe("pnpm dev", () => {
   });
 
   test("starts a member again that was killed", async () => {
-    const server = processTree(dev.child.pid!).find(({ command }) => command.includes("foreman/.eve/dev/server.mjs"))!;
+    const server = processTree(dev.child.pid!).find(({ command }) => command.includes("serve-dev"))!;
     process.kill(server.pid, "SIGKILL");
     await until("the killed server is gone", () => stillRunning([server]).length === 0);
     await until("foreman is back", async () => (await fetch(`${origin}/eve/foreman/v1/health`)).ok);

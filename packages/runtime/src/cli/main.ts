@@ -5,7 +5,7 @@ type Command = (args: string[]) => Promise<number>;
 // Imported when asked for: `eve start` must not load the compiler.
 const COMMANDS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>> = {
   build: { summary: "Compile the member in this folder", load: async () => (await import("./build.ts")).build },
-  dev: { summary: "Serve the member and follow its changes", load: async () => (await import("./dev.ts")).dev },
+  dev: { summary: "Serve the member and follow its changes", load: async () => (await import("./dev/dev.ts")).dev },
   start: { summary: "Serve the last build", load: async () => (await import("./start.ts")).start },
 };
 

@@ -1,5 +1,9 @@
 import { AgentError } from "../errors.ts";
-import type { Address } from "./answer-unavailable.ts";
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
 
 const DEFAULTS: Address = { host: "127.0.0.1", port: 4000 };
 

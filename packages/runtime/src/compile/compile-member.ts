@@ -1,12 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Metafile } from "esbuild";
 import { discoverMember, discoverWorkspace, reportTo, sortDiagnostics, type Diagnostic } from "../discover/index.ts";
 import type { Manifest } from "../protocol/manifest.ts";
 import { assembleNodes, toManifest } from "./assemble.ts";
 import { bundleMember, type BundleOptions } from "./bundle/bundle-member.ts";
 import { checkModules, modulesOf } from "./check-modules.ts";
+import { ENTRY_PREFIX } from "./bundle/entries.ts";
 import { createEvaluator } from "./evaluate/create-evaluator.ts";
+import { writeFunctionFolder } from "./function-folder.ts";
 import { replaceFolder, writeFiles } from "./output-folder.ts";
 import { resolvePeers } from "./resolve-peers.ts";
 
@@ -24,20 +28,23 @@ export type CompileResult =
   | {
       readonly ok: true;
       readonly manifest: Manifest;
-      /** Holds `server.mjs`, `modules.mjs`, `manifest.json`, `chunks/` and source maps. */
+      /** Holds `modules.mjs`, `manifest.json`, `chunks/`, source maps and, except in `dev` mode, `server.mjs`. */
       readonly outDir: string;
-      /** Absolute path of `server.mjs`: running it serves the member. */
+      /** Absolute path of `server.mjs`, which serves the member; in `dev` mode of `modules.mjs`. */
       readonly entry: string;
       /** Size of the code, without source maps. */
       readonly bytes: number;
       readonly diagnostics: readonly [];
       readonly warnings: readonly Diagnostic[];
+      /** Absolute paths of what was read outside the member's folder, packages left out. */
+      readonly outside: readonly string[];
     }
   | {
       readonly ok: false;
       /** The errors, sorted by path and line. */
       readonly diagnostics: readonly Diagnostic[];
       readonly warnings: readonly Diagnostic[];
+      readonly outside: readonly string[];
     };
 
 /**
@@ -54,15 +61,21 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
   const workspace = discoverWorkspace(memberDir);
   const base = workspace?.root ?? process.cwd();
   const member = discoverMember({ memberDir, base });
-  if (member.nodes.length === 0) return { ok: false, diagnostics: sortDiagnostics(member.diagnostics), warnings: [] };
+  if (member.nodes.length === 0) {
+    return { ok: false, diagnostics: sortDiagnostics(member.diagnostics), warnings: [], outside: [] };
+  }
   const diagnostics: Diagnostic[] = [...member.diagnostics];
   const report = reportTo(diagnostics, base);
 
   // Beside the final folder and equally deep, so that relative source maps already fit while definitions load.
   const draftDir = `${outDir}.${randomUUID()}`;
   const scratchDir = `${draftDir}.peers`;
-  const evaluator = createEvaluator(options.timeoutMs ?? 20_000);
+  const isDev = options.mode === "dev";
+  const evaluator = createEvaluator(options.timeoutMs ?? 20_000, isDev);
+  const outside = new Set<string>();
   try {
+    // The process that reads definitions starts while the bundler works.
+    evaluator.warm();
     const slots = modulesOf(member.nodes);
     // Not `base`: a bundle must not depend on the folder that the command was started in.
     const bundleOptions: BundleOptions = {
@@ -70,10 +83,12 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
       outDir,
       root: workspace?.root ?? memberDir,
       base,
-      entries: ["loaders", "modules", "server"],
+      // During development a process that runs from source serves the modules.
+      entries: isDev ? ["loaders", "modules"] : ["loaders", "modules", "server"],
     };
     const { bundle, modules, diagnostics: problems } = await bundleMember(slots, bundleOptions);
     diagnostics.push(...problems);
+    for (const path of sourcesOutside(memberDir, bundleOptions.root, bundle?.metafile)) outside.add(path);
     writeFiles(draftDir, bundle?.files ?? new Map());
     const outcomes = await evaluator.evaluate(
       join(draftDir, "loaders.mjs"),
@@ -88,24 +103,44 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
       scratchDir,
       report,
       diagnostics,
+      onRead: (path) => outside.add(path),
     });
     const nodes = assembleNodes({ member, definitions, peerDescriptions, report });
 
     const sorted = sortDiagnostics(diagnostics);
     const warnings = sorted.filter(({ severity }) => severity === "warning");
     const errors = sorted.filter(({ severity }) => severity === "error");
-    if (errors.length > 0 || bundle === undefined) return { ok: false, diagnostics: errors, warnings };
+    if (errors.length > 0 || bundle === undefined) {
+      return { ok: false, diagnostics: errors, warnings, outside: [...outside] };
+    }
 
     const manifest = toManifest(member, nodes, bundle.files);
-    writeFiles(draftDir, new Map([["manifest.json", `${JSON.stringify(manifest, null, 2)}\n`]]));
+    const manifestFile = `${JSON.stringify(manifest, null, 2)}\n`;
+    writeFiles(draftDir, new Map([["manifest.json", manifestFile]]));
     replaceFolder(outDir, draftDir);
+    if (options.outDir === undefined && options.mode !== "dev") {
+      writeFunctionFolder({ member, outDir, root: bundleOptions.root, ...bundle, manifest: manifestFile });
+    }
     const bytes = [...bundle.files].reduce((sum, [name, file]) => sum + (name.endsWith(".map") ? 0 : file.length), 0);
-    return { ok: true, manifest, outDir, entry: join(outDir, "server.mjs"), bytes, diagnostics: [], warnings };
+    const entry = join(outDir, isDev ? "modules.mjs" : "server.mjs");
+    return { ok: true, manifest, outDir, entry, bytes, diagnostics: [], warnings, outside: [...outside] };
   } finally {
     evaluator.close();
     rmSync(draftDir, { recursive: true, force: true });
     rmSync(scratchDir, { recursive: true, force: true });
   }
+}
+
+const RUNTIME = fileURLToPath(new URL("../../", import.meta.url));
+
+/** What a bundle was made from besides the member's own files, this package and installed ones. */
+function sourcesOutside(memberDir: string, root: string, metafile: Metafile | undefined): string[] {
+  return Object.keys(metafile?.inputs ?? {})
+    .filter((input) => !input.startsWith(ENTRY_PREFIX))
+    .map((input) => resolve(root, input))
+    .filter(
+      (path) => !path.startsWith(memberDir + sep) && !path.startsWith(RUNTIME) && !/[\\/]node_modules[\\/]/.test(path),
+    );
 }
 
 /** esbuild and stack traces speak of real paths: through a link, no file would look authored. */

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import type { Metafile } from "esbuild";
 import {
   discoverMember,
   relativeTo,
@@ -11,6 +12,7 @@ import {
   type WorkspaceMember,
 } from "../discover/index.ts";
 import { bundleMember } from "./bundle/bundle-member.ts";
+import { isAuthored } from "./bundle/declared-dependencies.ts";
 import { checkModules, modulesOf } from "./check-modules.ts";
 import { closest } from "./closest.ts";
 import type { Evaluator } from "./evaluate/create-evaluator.ts";
@@ -27,6 +29,8 @@ export interface PeerContext {
   readonly scratchDir: string;
   readonly report: Report;
   readonly diagnostics: Diagnostic[];
+  /** Told of every file of a peer that a description depends on. */
+  readonly onRead: (path: string) => void;
 }
 
 interface PeerReference extends NamedModule {
@@ -98,6 +102,7 @@ async function readDescription(
   const { base, evaluator, report, scratchDir, workspace } = context;
   const member = discoverMember({ memberDir: peer.dir, base });
   const agent = member.nodes[0]?.agent;
+  context.onRead(agent?.path ?? join(peer.dir, "agent/agent.ts"));
   if (agent !== undefined) {
     const outDir = join(scratchDir, peer.name);
     const { bundle, diagnostics } = await bundleMember([agent], {
@@ -109,6 +114,7 @@ async function readDescription(
     });
     context.diagnostics.push(...diagnostics);
     if (!bundle) return undefined;
+    for (const path of authoredInputs(bundle.metafile, workspace!.root, peer.dir)) context.onRead(path);
 
     writeFiles(outDir, bundle.files);
     const outcomes = await evaluator.evaluate(join(outDir, "loaders.mjs"), [agent.source]);
@@ -124,4 +130,10 @@ async function readDescription(
     report("DESCRIPTION_MISSING", caller.path, line, message, `Set \`description\` here or in ${where}.`);
   }
   return undefined;
+}
+
+function authoredInputs({ inputs }: Metafile, root: string, dir: string): string[] {
+  return Object.keys(inputs)
+    .map((input) => resolve(root, input))
+    .filter((path) => isAuthored(dir, path));
 }

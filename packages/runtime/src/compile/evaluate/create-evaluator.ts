@@ -4,6 +4,8 @@ import { AgentError } from "../../errors.ts";
 import type { EvaluateMessage, EvaluateRequest, Outcome } from "./evaluation.ts";
 
 export interface Evaluator {
+  /** Starts the process now, so that it is there when it is needed. */
+  warm(): void;
   /** Loads modules of a bundle and says what each defines; never rejects because of authored code. */
   evaluate(file: string, sources: readonly string[]): Promise<ReadonlyMap<string, Outcome>>;
   close(): void;
@@ -17,14 +19,19 @@ const GRACE_MS = 1_000;
 /**
  * Evaluates authored modules in a child process, started when first needed and again after a module ended or
  * blocked it, so that every other module is still read.
+ *
+ * @param quiet Drops what modules print while they load: during development they print it again when they are served.
  */
-export function createEvaluator(timeoutMs: number): Evaluator {
+export function createEvaluator(timeoutMs: number, quiet = false): Evaluator {
   let child: ChildProcess | undefined;
   return {
+    warm() {
+      child ??= start(quiet);
+    },
     async evaluate(file, sources) {
       const outcomes = new Map<string, Outcome>();
       for (let rest = sources; rest.length > 0; rest = sources.filter((source) => !outcomes.has(source))) {
-        child ??= start();
+        child ??= start(quiet);
         const survived = await run(child, { file, sources: rest, timeoutMs }, outcomes);
         if (!survived) child = undefined;
       }
@@ -37,11 +44,11 @@ export function createEvaluator(timeoutMs: number): Evaluator {
   };
 }
 
-function start(): ChildProcess {
+function start(quiet: boolean): ChildProcess {
   return fork(fileURLToPath(new URL("./child.ts", import.meta.url)), [], {
     execArgv: ["--enable-source-maps", "--disable-warning=ExperimentalWarning"],
     // What authored code prints while it loads must not mix with `--json` output.
-    stdio: ["ignore", 2, 2, "ipc"],
+    stdio: ["ignore", ...(quiet ? (["ignore", "ignore"] as const) : [2, 2]), "ipc"],
   });
 }
 

@@ -1,25 +1,36 @@
 import { readdirSync, statSync, watch, type Dirent, type FSWatcher } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** Events of one save arrive in a burst. */
 const SETTLE_MS = 60;
 const IGNORED = /^(?:node_modules|\..*|.*~|.*\.test\.ts)$/;
 
 /**
- * Calls `onChange` once after files below `folders` were added, removed or written. Looks at no dot files, tests and
- * `node_modules`; an event that changed no file (an editor's temporary file) is none.
+ * Calls `onChange` once after files were added, removed or written: those below the folders in `paths`, and the files
+ * in it. Looks at no dot files, tests and `node_modules` below a folder; an event that changed no file (an editor's
+ * temporary file) is none.
  *
+ * @param onChange Gets the time of the first event, as `performance.now()` tells it.
  * @returns stops watching.
  */
-export function watchFiles(folders: readonly string[], onChange: () => void): () => void {
+export function watchFiles(paths: readonly string[], onChange: (since: number) => void): () => void {
   const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
+  let since: number | undefined;
   let known = scan();
 
   function scan(): string {
     const folderPaths = new Set<string>();
     const files: string[] = [];
-    for (const folder of folders) walk(folder, folderPaths, files);
+    for (const path of paths) {
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+        walk(path, folderPaths, files);
+      } else {
+        // A file that is replaced is another one: its folder is what stays.
+        folderPaths.add(dirname(path));
+        files.push(`${path} ${stamp(path)}`);
+      }
+    }
     for (const [path, watcher] of watchers) {
       if (folderPaths.has(path)) continue;
       watcher.close();
@@ -43,12 +54,15 @@ export function watchFiles(folders: readonly string[], onChange: () => void): ()
   }
 
   function settle(): void {
+    since ??= performance.now();
     clearTimeout(timer);
     timer = setTimeout(() => {
+      const first = since!;
+      since = undefined;
       const now = scan();
       if (now === known) return;
       known = now;
-      onChange();
+      onChange(first);
     }, SETTLE_MS);
   }
 

@@ -1,12 +1,12 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
-import type { Readable, Writable } from "node:stream";
 
 export interface ChildOptions {
-  readonly args?: readonly string[];
-  readonly env?: NodeJS.ProcessEnv;
-  /** Put before every line it prints; empty for none. */
-  readonly prefix: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Flags of Node besides those that every child has. */
+  readonly execArgv?: readonly string[];
+  /** Told of every line it prints. */
+  readonly onLine: (line: string) => void;
 }
 
 /** How a process ended: its exit code, or the signal that ended it. */
@@ -16,14 +16,18 @@ export type Exit = number | NodeJS.Signals;
 const GRACE_MS = 1500;
 
 /** Starts a Node process that ends when this one is gone, whatever ended it. */
-export function startChild(module: string, options: ChildOptions): ChildProcess {
-  const child = fork(module, options.args ?? [], {
-    execArgv: ["--enable-source-maps", "--import", import.meta.resolve("./exit-with-parent.ts")],
-    env: { ...process.env, ...options.env },
+export function startChild(module: string, { env, execArgv = [], onLine }: ChildOptions): ChildProcess {
+  const child = fork(module, [], {
+    execArgv: [
+      "--enable-source-maps",
+      "--disable-warning=ExperimentalWarning",
+      `--import=${import.meta.resolve("../exit-with-parent.ts")}`,
+      ...execArgv,
+    ],
+    env,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
-  forward(child.stdout!, process.stdout, options.prefix);
-  forward(child.stderr!, process.stderr, options.prefix);
+  for (const output of [child.stdout!, child.stderr!]) createInterface(output).on("line", onLine);
   return child;
 }
 
@@ -42,9 +46,4 @@ export async function stopChild(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
   await exitOf(child);
   clearTimeout(timer);
-}
-
-function forward(from: Readable, to: Writable, prefix: string): void {
-  if (prefix === "") from.pipe(to, { end: false });
-  else createInterface(from).on("line", (line) => to.write(`${prefix}${line}\n`));
 }

@@ -1,0 +1,36 @@
+import { basename } from "node:path";
+import { parseAddress } from "../parse-address.ts";
+import { isUnderPlatform } from "./platform.ts";
+import { supervise } from "./supervise.ts";
+
+/**
+ * `eve dev [--host 127.0.0.1] [--port 4000]`: runs the member of the working directory and follows its files. A
+ * member that does not build, or that crashes at its start, answers 503 with the reason.
+ *
+ * @returns the exit code, once asked to stop.
+ * @throws AgentError `PORT_IN_USE`
+ */
+export async function dev(args: string[]): Promise<number> {
+  const memberDir = process.cwd();
+  // The platform's CLI puts the name of the service before every line by itself.
+  const prefix = isUnderPlatform() ? "" : `[${basename(memberDir)}] `;
+  await supervise({
+    memberDir,
+    address: parseAddress(args),
+    stopped: whenAskedToStop(),
+    log: (line) => void process.stderr.write(`${prefix}${line}\n`),
+  });
+  return 0;
+}
+
+function whenAskedToStop(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
+  if (isUnderPlatform() || process.env.EVE_NODE_TRIED !== undefined) {
+    const parent = process.ppid;
+    // The platform's CLI starts services as groups of their own, and the command line under an old Node passes no
+    // signal on: killed, either would leave this process behind.
+    setInterval(() => process.ppid !== parent && stop.abort(), 500).unref();
+  }
+  return stop.signal;
+}

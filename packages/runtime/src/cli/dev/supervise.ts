@@ -1,0 +1,136 @@
+import { once } from "node:events";
+import { basename, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { compileMember, type CompileResult } from "../../compile/index.ts";
+import { formatDiagnostic } from "../../discover/index.ts";
+import { messageOf } from "../../errors.ts";
+import type { Address } from "../parse-address.ts";
+import { createBuildFolders } from "./build-folders.ts";
+import { openGate } from "./gate.ts";
+import { toGateState } from "./gate-state.ts";
+import { toOrigin } from "./platform.ts";
+import { createServingChild, type ChildState } from "./serving-child.ts";
+import type { Unavailable } from "./unavailable.ts";
+import { watchFiles } from "./watch-files.ts";
+
+export interface SuperviseOptions {
+  readonly memberDir: string;
+  readonly address: Address;
+  readonly stopped: AbortSignal;
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Owns the address of a member until `stopped`: compiles it, has a child process serve it, and gives every later build
+ * to that process without ending it.
+ *
+ * @throws AgentError `PORT_IN_USE`
+ */
+export async function supervise({ memberDir, address, stopped, log }: SuperviseOptions): Promise<void> {
+  const name = basename(memberDir);
+  const status: { broken?: Unavailable; child: ChildState; ready: boolean } = { child: { kind: "none" }, ready: false };
+  const gate = await openGate(address, toGateState(name, undefined, status.child));
+  const show = (): void => gate.set(toGateState(name, status.broken, status.child));
+  const folders = createBuildFolders(memberDir);
+  const child = createServingChild({
+    start: () => ({ env: toEnv(memberDir, address) }),
+    onLine: log,
+    onState: (state) => {
+      status.child = state;
+      show();
+    },
+    onCrash: (error, delayMs) => log(`${name} crashed: ${error} It is started again in ${delayMs} ms.`),
+  });
+
+  const takeUp = async (result: Result, since: number): Promise<void> => {
+    for (const warning of result.warnings) log(`warning ${formatDiagnostic(warning)}`);
+    for (const diagnostic of result.diagnostics) log(formatDiagnostic(diagnostic));
+    const wasBroken = status.broken !== undefined;
+    delete status.broken;
+    if (result.ok) {
+      const folder = folders.keep(result.manifest.buildId);
+      const outcome = await child.load(folder);
+      if (outcome.how === "started") folders.removeAllBut(folder);
+      if (outcome.how !== "failed") {
+        log(`${name} ${verb(wasBroken, status.ready)} in ${((performance.now() - since) / 1000).toFixed(1)} s`);
+        status.ready = true;
+      } else if (status.child.kind === "listening") {
+        status.broken = { error: `agents/${name} does not load. ${outcome.error}`, diagnostics: [] };
+      }
+    } else {
+      status.broken = toUnavailable(name, result);
+    }
+    if (status.broken !== undefined) log(status.broken.error);
+    show();
+  };
+
+  // Its own sources, while they are developed: only a new process takes them up.
+  const unwatchRuntime = watchFiles(runtimeSources(), () => {
+    log(`eve changed: ${name} starts again. A change of its compiler needs a new \`eve dev\`.`);
+    void child.restart();
+  });
+  let since = performance.now();
+  let unwatch = (): void => {};
+  let paths: readonly string[] = [memberDir];
+  while (!stopped.aborted) {
+    const change = new AbortController();
+    unwatch = watchFiles(paths, (time) => change.abort(time));
+    const next = AbortSignal.any([stopped, change.signal]);
+    const result = await compile(memberDir, folders.next);
+    // A change in the meantime makes another build at once.
+    if (!next.aborted) await takeUp(result, since);
+    const added = result.outside.filter((path) => !paths.includes(path));
+    if (added.length > 0 && !next.aborted) {
+      paths = [memberDir, ...result.outside];
+      unwatch();
+      unwatch = watchFiles(paths, (time) => change.abort(time));
+    }
+    if (!next.aborted) await once(next, "abort");
+    unwatch();
+    since = Number(change.signal.reason);
+  }
+  unwatchRuntime();
+  await child.stop();
+  folders.remove();
+  await gate.close();
+}
+
+function verb(wasBroken: boolean, ready: boolean): string {
+  if (wasBroken) return "builds again, updated";
+  return ready ? "updated" : "ready";
+}
+
+type Result = CompileResult | Failure;
+
+async function compile(memberDir: string, outDir: string): Promise<Result> {
+  try {
+    return await compileMember({ memberDir, outDir, mode: "dev" });
+  } catch (error) {
+    return { ok: false, error: messageOf(error), diagnostics: [], warnings: [], outside: [] };
+  }
+}
+
+/** The compiler itself failed. */
+type Failure = Extract<CompileResult, { ok: false }> & { readonly error: string };
+
+function toUnavailable(name: string, result: Extract<Result, { ok: false }>): Unavailable {
+  const reason = "error" in result ? ` ${result.error}` : "";
+  return { error: `agents/${name} does not build.${reason}`, diagnostics: result.diagnostics };
+}
+
+function toEnv(memberDir: string, address: Address): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    EVE_DEV: "1",
+    HOST: address.host,
+    PORT: String(address.port),
+    EVE_ORIGIN: toOrigin(process.env, address),
+    EVE_STORE: resolve(memberDir, process.env.EVE_STORE ?? ".eve/store"),
+  };
+}
+
+/** This package's own sources, while it is developed in the workspace. */
+function runtimeSources(): string[] {
+  const sources = fileURLToPath(new URL("../..", import.meta.url));
+  return sources.includes("node_modules") ? [] : [sources];
+}

@@ -1,0 +1,43 @@
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { messageOf } from "../errors.ts";
+
+/** Frames that say nothing to an author: Node itself, installed packages, this runtime and what was bundled of it. */
+const FOREIGN = /\((?:node:|native)|at (?:async )?node:|[\\/]node_modules[\\/]|[\\/]\.eve[\\/]|<anonymous>\)?$/;
+const RUNTIME = fileURLToPath(new URL("..", import.meta.url));
+const FRAME = /^\s+at /;
+const PLACE = /((?:file:\/\/)?\/[^()]*?):(\d+):\d+\)?$/;
+
+/**
+ * What went wrong and where in authored code, with paths below the working directory shortened. `EVE_DEBUG=1` keeps
+ * every frame.
+ */
+export function formatStack(error: unknown, env: Readonly<Record<string, string | undefined>>): string {
+  if (!(error instanceof Error) || error.stack === undefined) return `Uncaught: ${messageOf(error)}`;
+  if (env.EVE_DEBUG === "1") return error.stack;
+  const lines = error.stack.split("\n").filter((line) => !FRAME.test(line) || isAuthored(line));
+  return lines.map(shorten).join("\n");
+}
+
+/** Where authored code of a member threw, e.g. `agents/foreman/agent/tools/count_words.ts:12`, if a frame says it. */
+export function authoredPlace(error: unknown, member: string): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const place = new RegExp(`[/\\\\]agents[/\\\\]${member}[/\\\\](agent[/\\\\][^:()]+):(\\d+):\\d+`);
+  for (const line of error.stack?.split("\n") ?? []) {
+    const [, path, number] = (FRAME.test(line) && place.exec(line)) || [];
+    if (path !== undefined) return `agents/${member}/${path.replaceAll("\\", "/")}:${number}`;
+  }
+  return undefined;
+}
+
+function isAuthored(frame: string): boolean {
+  return PLACE.test(frame) && !FOREIGN.test(frame) && !frame.includes(RUNTIME);
+}
+
+function shorten(line: string): string {
+  return line.replace(PLACE, (place, path: string) => {
+    const file = path.startsWith("file:") ? fileURLToPath(path) : path;
+    const short = relative(process.cwd(), file);
+    return short.startsWith("..") ? place : place.replace(path, short);
+  });
+}
