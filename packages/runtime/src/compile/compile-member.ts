@@ -84,7 +84,7 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
       root: workspace?.root ?? memberDir,
       base,
       // During development a process that runs from source serves the modules.
-      entries: isDev ? ["loaders", "modules"] : ["loaders", "modules", "server"],
+      entries: isDev ? ["loaders", "modules"] : ["loaders", "modules", "server", "function"],
     };
     const { bundle, modules, diagnostics: problems } = await bundleMember(slots, bundleOptions);
     diagnostics.push(...problems);

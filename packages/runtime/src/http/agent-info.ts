@@ -4,15 +4,23 @@ import type { Manifest, ManifestNode } from "../protocol/manifest.ts";
 /** What `GET <base>/info` answers: named fields of the manifest only, so that nothing else ever shows. */
 export function toAgentInfo(
   manifest: Manifest,
-  modelOf: (nodeId: string) => ModelFacts,
-  mode: "development" | "production",
+  {
+    modelFacts,
+    mode,
+    durable,
+  }: {
+    readonly modelFacts: (nodeId: string) => ModelFacts;
+    readonly mode: "development" | "production";
+    readonly durable: boolean;
+  },
 ): Record<string, unknown> {
   return {
     kind: "eve-agent-info",
     member: manifest.member,
     buildId: manifest.buildId,
     mode,
-    agents: manifest.nodes.map((node) => toNodeInfo(node, modelOf(node.id))),
+    store: { durable },
+    agents: manifest.nodes.map((node) => toNodeInfo(node, modelFacts(node.id))),
   };
 }
 
@@ -36,6 +44,12 @@ function toNodeInfo(node: ManifestNode, model: ModelFacts): Record<string, unkno
       source: subagent.source,
       ...(subagent.peer === undefined ? {} : { peer: subagent.peer }),
     })),
-    composition: node.composition.map(({ name, visible, kind, reason, source }) => ({ name, visible, kind, reason, source })),
+    composition: node.composition.map(({ name, visible, kind, reason, source }) => ({
+      name,
+      visible,
+      kind,
+      reason,
+      source,
+    })),
   };
 }

@@ -19,6 +19,8 @@ export interface AppOptions {
   readonly tokens: CallbackTokens;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly modelFacts: (nodeId: string) => ModelFacts;
+  /** Whether sessions outlive the process. `health` and `info` say when they do not. */
+  readonly durable: boolean;
   readonly mode: "development" | "production";
   readonly log: (line: string) => void;
 }
@@ -47,13 +49,14 @@ export function createApp(options: AppOptions): Hono {
 }
 
 function createApi(options: AppOptions): Hono<{ Variables: Variables }> {
-  const { host, registry, auth, modelFacts, mode } = options;
+  const { host, registry, auth } = options;
   const api = new Hono<{ Variables: Variables }>();
   const { buildId, member } = registry.manifest;
-  api.get("/health", (c) => c.json({ ok: true, status: "ready", workflowId: `${member}@${buildId}` }));
+  const health = { ok: true, status: "ready", workflowId: `${member}@${buildId}` };
+  api.get("/health", (c) => c.json(options.durable ? health : { ...health, durable: false }));
   api.post("/callback/:token", (c) => receiveCallback(c, options));
   api.use("*", authenticate(auth));
-  api.get("/info", (c) => c.json(toAgentInfo(registry.manifest, modelFacts, mode)));
+  api.get("/info", (c) => c.json(toAgentInfo(registry.manifest, options)));
   api.route("/session", createSessionRoutes({ host, agentName: registry.root.manifest.name }));
   api.get("/session/:id/subagents/:callId/:childId/stream", (c) => relaySubagentStream(c, options));
   return api;

@@ -28,6 +28,8 @@ export interface MemberOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder of the store; created when missing. */
   readonly storeFolder: string;
+  /** The store is gone when the process is: what is accepted is lost with it. Default false. */
+  readonly isTemporary?: boolean;
   /** Origin under which others reach the member; asked when it is needed, which is never before it listens. */
   readonly origin: () => string;
   readonly log: (line: string) => void;
@@ -51,12 +53,13 @@ export interface Member {
  *
  * @throws AgentError `STORE_LOCKED`, `STORE_UNUSABLE`, `CONFIG_INVALID`.
  */
-export async function createMember(bundle: Bundle, { env, storeFolder, origin, log }: MemberOptions): Promise<Member> {
+export async function createMember(bundle: Bundle, options: MemberOptions): Promise<Member> {
+  const { env, storeFolder, isTemporary = false, origin, log } = options;
   let registry = toRegistry(bundle);
   const name = registry.manifest.member;
   mkdirSync(storeFolder, { recursive: true });
   const lock = lockStore(join(storeFolder, "store.lock"));
-  const store = openSqliteStore(join(storeFolder, "store.db"));
+  const store = openStore(join(storeFolder, "store.db"), lock.release);
   const tokens = createCallbackTokens(await store.secret());
   const modelFacts = (nodeId: string) => describeModel(registry.node(nodeId).model, env);
   const base = `/eve/${name}/v1`;
@@ -71,6 +74,7 @@ export async function createMember(bundle: Bundle, { env, storeFolder, origin, l
       env,
       tokens,
       publicBase: () => `${origin()}${base}`,
+      log,
     }),
     surroundings: ({ sessionId, nodeId }) => ({
       sessionId,
@@ -96,6 +100,7 @@ export async function createMember(bundle: Bundle, { env, storeFolder, origin, l
       tokens,
       env,
       modelFacts,
+      durable: !isTemporary,
       mode: isDevelopment(env) ? "development" : "production",
       log,
     });
@@ -116,6 +121,16 @@ export async function createMember(bundle: Bundle, { env, storeFolder, origin, l
       lock.release();
     },
   };
+}
+
+/** A store that does not open must not stay locked: the next attempt may come from this process. */
+function openStore(file: string, release: () => void): ReturnType<typeof openSqliteStore> {
+  try {
+    return openSqliteStore(file);
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
 function toRegistry({ manifest, modules }: Bundle): Registry {

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { AgentError } from "../errors.ts";
 import { createMember, type Bundle, type Member } from "./member.ts";
+import { originOf, toLocalOrigin } from "./origin.ts";
 
 /**
  * Serves a built member on a port. Reads `PORT` (default 4000), `HOST` (default 127.0.0.1), `EVE_STORE` (folder of
@@ -18,7 +19,7 @@ export async function serve(bundle: Bundle): Promise<Member> {
   const member = await createMember(bundle, {
     env,
     storeFolder: resolve(env.EVE_STORE ?? ".eve/store"),
-    origin: () => originOf(env, hostname, port),
+    origin: () => originOf(env, toLocalOrigin(hostname, port)),
     log: (line) => void process.stderr.write(`${line}\n`),
   });
   const server = createAdaptorServer({ fetch: (request) => member.fetch(request) });
@@ -35,16 +36,6 @@ export async function serve(bundle: Bundle): Promise<Member> {
   process.once("SIGTERM", stop);
   process.once("SIGINT", stop);
   return member;
-}
-
-/** Origin that callbacks come back to: stable across restarts wherever the platform has one. */
-function originOf(env: NodeJS.ProcessEnv, hostname: string, port: number): string {
-  if (env.EVE_ORIGIN) return env.EVE_ORIGIN.replace(/\/+$/, "");
-  if (env.VERCEL === "1" && env.VERCEL_URL) {
-    return `${env.VERCEL_ENV === "development" ? "http" : "https"}://${env.VERCEL_URL}`;
-  }
-  const reachable = hostname === "0.0.0.0" || hostname === "::" ? "127.0.0.1" : hostname;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
 function listen(server: ReturnType<typeof createAdaptorServer>, port: number, hostname: string): Promise<AddressInfo> {

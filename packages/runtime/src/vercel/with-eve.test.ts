@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { WorkspaceConfig } from "./config.ts";
 import { withEve } from "./with-eve.ts";
 
@@ -23,7 +23,8 @@ describe("withEve", () => {
       foreman: {
         root: "agents/foreman",
         framework: "node",
-        entrypoint: "dist/server.mjs",
+        entrypoint: "package.json",
+        outputDirectory: "dist",
         devCommand: expect.stringMatching(/^(exec )?eve dev$/),
         buildCommand: "eve build",
         bindings: [{ type: "service", service: "research", format: "url", env: "EVE_PEER_RESEARCH_URL" }],
@@ -37,13 +38,16 @@ describe("withEve", () => {
     ]);
   });
 
-  it("writes the entrypoints that the platform looks for before it builds", async () => {
-    write("agents/research/dist/server.mjs", "// authored");
+  it("writes nothing", async () => {
+    const before = readdirSync(root, { recursive: true }).toSorted();
     await compose();
-    expect(readFileSync(join(root, "agents/foreman/dist/server.mjs"), "utf8")).toBe(
-      'import "../.eve/build/server.mjs";\n',
-    );
-    expect(readFileSync(join(root, "agents/research/dist/server.mjs"), "utf8")).toBe("// authored");
+    expect(readdirSync(root, { recursive: true }).toSorted()).toEqual(before);
+  });
+
+  it("builds no member again that `pnpm build` has built", async () => {
+    vi.stubEnv("EVE_MEMBERS_BUILT", "1");
+    expect((await compose()).services!.foreman!.buildCommand).toBe("exit 0");
+    vi.unstubAllEnvs();
   });
 
   it("is data only, so that it survives the way to the platform", async () => {

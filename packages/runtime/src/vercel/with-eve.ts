@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { checkMemberName } from "../discover/names.ts";
 import { AgentError } from "../errors.ts";
 import { composeRoutes, ROUTE_KEYS, toMemberRoute } from "./compose-routes.ts";
@@ -36,11 +36,11 @@ export async function withEve(config: WorkspaceConfig = {}, options: WithEveOpti
       framework: "node",
       entrypoint: ENTRYPOINT,
       devCommand: DEV_COMMAND,
-      buildCommand: "eve build",
+      buildCommand: buildCommand(),
+      outputDirectory: OUTPUT_DIRECTORY,
       bindings: toBindings(findPeers(root, member), member, members),
     };
     routes.set(member, toMemberRoute(member, service));
-    ensureEntrypoint(join(root, "agents", member, ENTRYPOINT));
   }
   const rest = Object.fromEntries(
     Object.entries(config).filter(([key]) => !(ROUTE_KEYS as readonly string[]).includes(key)),
@@ -48,21 +48,20 @@ export async function withEve(config: WorkspaceConfig = {}, options: WithEveOpti
   return { ...rest, services, routes: await composeRoutes(config, routes) };
 }
 
-/** Leads to what `eve build` writes. The platform's bundler can not resolve an entrypoint in a hidden folder. */
-const ENTRYPOINT = "dist/server.mjs";
+/**
+ * The platform's own word for "find it": it looks after the build, in `outputDirectory`. The path of a file that is
+ * still to be built would make it drop the whole list of services, without a word.
+ */
+const ENTRYPOINT = "package.json";
+
+/** Where `eve build` writes `index.mjs`. */
+const OUTPUT_DIRECTORY = "dist";
 
 /** `exec`: no shell between the platform's CLI and the supervisor, which ends when its parent is gone. */
 const DEV_COMMAND = process.platform === "win32" ? "eve dev" : "exec eve dev";
 
-/**
- * The platform looks for the entrypoint before it runs the build, and drops the whole list of services without a word
- * when one is missing, so it is written here.
- */
-function ensureEntrypoint(path: string): void {
-  if (existsSync(path)) return;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, 'import "../.eve/build/server.mjs";\n');
-}
+/** `pnpm build` has built the members, through a cache, before it runs the platform's build. */
+const buildCommand = (): string => (process.env.EVE_MEMBERS_BUILT === "1" ? "exit 0" : "eve build");
 
 /** Every direct child of `agents/` that holds `agent/` (contract §2.1). Looks no deeper: this runs for every request. */
 function membersOf(root: string): string[] {

@@ -3,7 +3,7 @@ import { build, type BuildFailure, type BuildOptions, type Message, type Metafil
 import type { Diagnostic, DiscoveredMember, DiscoveredModule } from "../../discover/index.ts";
 import { declaredDependenciesPlugin, isAuthored } from "./declared-dependencies.ts";
 import { toDiagnostic } from "./esbuild-diagnostic.ts";
-import { entriesPlugin, entryPoint } from "./entries.ts";
+import { entriesPlugin, entryPoint, type EntryName } from "./entries.ts";
 
 export interface BundleOptions {
   readonly member: DiscoveredMember;
@@ -14,7 +14,7 @@ export interface BundleOptions {
   /** Folder that the paths of diagnostics are relative to. */
   readonly base: string;
   /** Entry points; `loaders` alone is enough to read definitions. */
-  readonly entries: readonly ("loaders" | "modules" | "server")[];
+  readonly entries: readonly EntryName[];
 }
 
 interface Bundle {

@@ -5,16 +5,24 @@ const NAMESPACE = "eve-entry";
 /** How generated entries import one another. */
 export const ENTRY_PREFIX: string = `${NAMESPACE}:`;
 
+export type EntryName = "loaders" | "modules" | "server" | "function";
+
 /**
  * The generated entry points of a bundle:
  *
  * - `loaders.mjs` exports one `import()` per authored module, so that a module that throws hides no other one when
  *   the build reads the definitions;
  * - `modules.mjs` loads them all and exports the table that the runtime takes;
- * - `server.mjs` serves the member.
+ * - `server.mjs` serves the member on a port;
+ * - `function.mjs` exports it as a function of the platform.
  */
 export function entriesPlugin(memberDir: string, modules: readonly DiscoveredModule[]): Plugin {
-  const contents: Record<string, string> = { loaders: loadersSource(modules), modules: MODULES, server: SERVER };
+  const contents: Readonly<Record<EntryName, string>> = {
+    loaders: loadersSource(modules),
+    modules: MODULES,
+    server: SERVER,
+    function: FUNCTION,
+  };
   return {
     name: NAMESPACE,
     setup(build) {
@@ -23,7 +31,7 @@ export function entriesPlugin(memberDir: string, modules: readonly DiscoveredMod
         namespace: NAMESPACE,
       }));
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
-        contents: contents[path]!,
+        contents: contents[path as EntryName],
         loader: "js",
         resolveDir: memberDir,
       }));
@@ -31,7 +39,7 @@ export function entriesPlugin(memberDir: string, modules: readonly DiscoveredMod
   };
 }
 
-export function entryPoint(name: "loaders" | "modules" | "server"): { in: string; out: string } {
+export function entryPoint(name: EntryName): { in: string; out: string } {
   return { in: ENTRY_PREFIX + name, out: name };
 }
 
@@ -50,11 +58,22 @@ export const modules = {};
 for (const source of Object.keys(loaders)) modules[source] = (await loaders[source]()).default;
 `;
 
-const SERVER = `
+// The platform's tracer reads `new URL(…)`: it puts the manifest into the function.
+const BUNDLE = `
 import { readFileSync } from "node:fs";
-import { serve } from "eve/serve";
 import { modules } from "eve-entry:modules";
 
 const manifest = JSON.parse(readFileSync(new URL("./manifest.json", import.meta.url), "utf8"));
+`;
+
+const SERVER = `
+import { serve } from "eve/serve";
+${BUNDLE}
 await serve({ manifest, modules });
+`;
+
+const FUNCTION = `
+import { createFunction } from "eve/function";
+${BUNDLE}
+export default createFunction({ manifest, modules });
 `;

@@ -20,7 +20,7 @@ async function inputsOf(tool: string): Promise<string[]> {
     outDir: join(dir, ".eve/build"),
     root: workspace.root,
     base: workspace.root,
-    entries: ["loaders", "modules", "server"],
+    entries: ["loaders", "modules", "server", "function"],
   });
   expect(diagnostics).toEqual([]);
   return Object.values(bundle!.metafile.outputs).flatMap((output) => Object.keys(output.inputs));
@@ -36,6 +36,7 @@ test("nothing of the build gets into a bundle", async () => {
       "agents/a/agent/tools/t.ts",
       expect.stringMatching(/packages\/runtime\/src\/define\/define-tool\.ts$/),
       expect.stringMatching(/packages\/runtime\/src\/http\/serve\.ts$/),
+      expect.stringMatching(/packages\/runtime\/src\/http\/function\.ts$/),
     ]),
   );
   expect(inputs.filter((input) => BUILD_TIME.test(input))).toEqual([]);
