@@ -15,6 +15,7 @@ export interface Member {
   readonly tokens: CallbackTokens;
   /** Address of this member's API as others reach it, e.g. `http://127.0.0.1:3000/eve/foreman/v1`. */
   readonly publicBase: () => string;
+  readonly log: (line: string) => void;
 }
 
 /** Runs the effects of a member's sessions. */

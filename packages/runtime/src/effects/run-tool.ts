@@ -3,6 +3,7 @@ import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import { invalidInput } from "../engine/text.ts";
 import { AgentError, messageOf } from "../errors.ts";
+import { authoredPlace } from "./authored-stack.ts";
 import type { Member } from "./perform.ts";
 
 type ToolEffect = Extract<Effect, { kind: "tool" }>;
@@ -42,8 +43,17 @@ export async function runTool(
     return settle("completed", toJson(output, toolName));
   } catch (error) {
     if (signal.aborted) return undefined;
+    logFailure(member, toolName, error);
     return settle("failed", `TOOL_FAILED: ${messageOf(error)}`);
   }
+}
+
+/** One line for the author: the model reads the message, but nobody else would see where it came from. */
+function logFailure(member: Member, toolName: string, error: unknown): void {
+  const name = member.registry().manifest.member;
+  const place = authoredPlace(error, name);
+  const message = messageOf(error).replace(/\s*\n\s*/g, " ");
+  member.log(`${name}/${toolName} failed: ${message}${place === undefined ? "" : ` (${place})`}`);
 }
 
 function toJson(output: unknown, toolName: string): unknown {
