@@ -1,0 +1,15 @@
+/** The value below which the share `p` of the numbers lies. */
+export function quantile(numbers: readonly number[], p: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))];
+  if (value === undefined) throw new Error("Nothing was measured.");
+  return value;
+}
+
+export function median(numbers: readonly number[]): number {
+  return quantile(numbers, 0.5);
+}
+
+export function round(value: number): number {
+  return Number(value.toPrecision(value >= 100 ? 4 : 3));
+}
