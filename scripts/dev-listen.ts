@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { AgentError } from "eve";
+import { findRunning, isAlive } from "./dev-folder.ts";
 
 export interface Listen {
   readonly host: string;
@@ -47,12 +48,14 @@ function usage(message: string): AgentError {
  * @throws AgentError `PORT_IN_USE`
  */
 export async function checkCanListen(root: string, { host, port }: Listen): Promise<void> {
-  const running = readLock(root);
+  const own = findRunning(root);
+  const running = own ?? readLock(root);
   if (running !== undefined) {
+    const { pid, port: taken } = running;
     throw new AgentError(
       "PORT_IN_USE",
-      `This workspace already runs: \`vercel dev\` with pid ${running.pid}, port ${running.port}.`,
-      { fix: `Stop it first: press Ctrl-C in its terminal, or run \`kill ${running.pid}\`.`, data: { ...running } },
+      `This workspace already runs: \`${own ? "pnpm dev" : "vercel dev"}\` with pid ${pid}, port ${taken}.`,
+      { fix: `Stop it first: press Ctrl-C in its terminal, or run \`kill ${pid}\`.`, data: { pid, port: taken } },
     );
   }
   const error = await tryListen(host, port);
@@ -75,8 +78,7 @@ function readLock(root: string): { pid: number; port: number } | undefined {
       pid: number;
       port: number;
     };
-    process.kill(pid, 0);
-    return { pid, port };
+    return isAlive(pid) ? { pid, port } : undefined;
   } catch {
     return undefined;
   }

@@ -1,87 +1,125 @@
 /**
- * `pnpm dev [--listen host:port] [--json]`: the real `vercel dev --local`, and the addresses of all members once they
- * answer. A program of its own because the CLI refuses a `dev` script that calls it directly, and takes another port
- * than the one asked for without a question.
+ * `pnpm dev [--listen host:port] [--json]`: the real `vercel dev --local`, on a compiled copy of `vercel.ts`, and the
+ * addresses of all members once they answer. A program of its own because the CLI refuses a `dev` script that calls it
+ * directly, and takes another port than the one asked for without a question.
  */
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { toMemberName } from "eve/vercel";
+import { join } from "node:path";
+import { watchFiles } from "../packages/runtime/src/cli/dev/watch-files.ts";
+import {
+  compareConfigs,
+  describeChange,
+  evaluateConfig,
+  membersOf,
+  type Config,
+  type Evaluated,
+} from "./dev-config.ts";
+import { createDevFolder, type DevFolder } from "./dev-folder.ts";
 import { checkCanListen, parseListen, type Listen } from "./dev-listen.ts";
 import { watchLauncher } from "./dev-launcher.ts";
 import { printMembers, whenAnswering } from "./dev-members.ts";
+import { startVercel, type Vercel } from "./dev-vercel.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-/** Longer than the CLI takes to stop services that do not stop by themselves. */
-const GRACE_MS = 12_000;
 
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  const { code, message, fix } = error as { code?: string; message: string; fix?: string };
-  process.stderr.write([`${code ? `${code} ` : ""}${message}`, ...(fix ? [fix] : []), ""].join("\n"));
+  process.stderr.write(toText(error as Failure));
   process.exitCode = 1;
 }
 
 async function main(args: readonly string[]): Promise<number> {
   const { listen, json } = parseListen(args);
-  const members = await readMembers();
   await checkCanListen(ROOT, listen);
-  const vercel = startVercel(listen, json);
-  const exit = once(vercel, "exit");
-  const stop = whenAskedToStop(vercel);
+  const stopped = whenAskedToStop();
+  const evaluated = await evaluateConfig(ROOT);
+  if ("error" in evaluated) throw evaluated.error;
+  const folder = createDevFolder(ROOT, listen.port);
+  try {
+    return await run(evaluated.config, folder, listen, json, stopped);
+  } finally {
+    folder.remove();
+  }
+}
 
+/** Runs the CLI, again whenever it has other services to start, until it ends or `stopped`. */
+async function run(
+  first: Config,
+  folder: DevFolder,
+  listen: Listen,
+  json: boolean,
+  stopped: AbortSignal,
+): Promise<number> {
+  let config = first;
+  let restart = new AbortController();
+  const follow = async (): Promise<void> => {
+    const next = await evaluateConfig(ROOT);
+    if ("error" in next) return void process.stderr.write(`${toText(next.error)}The old configuration stays.\n`);
+    const change = compareConfigs(config, next.config);
+    if (change === "same") return;
+    const what = describeChange(config, next.config);
+    config = next.config;
+    folder.write(config);
+    if (change === "reread") return void process.stderr.write("vercel.ts changed: its routes are in use.\n");
+    process.stderr.write(`${what}: vercel dev starts again. Sessions go on.\n`);
+    restart.abort();
+  };
+  folder.write(config);
+  const unwatch = watchConfig(follow);
+  try {
+    for (;;) {
+      restart = new AbortController();
+      const vercel = startVercel(folder.path, ROOT, listen, json);
+      const end = await untilEnd(vercel, AbortSignal.any([stopped, restart.signal]), config, listen, json);
+      if (stopped.aborted) return 0;
+      if (!restart.signal.aborted) return end ?? 1;
+    }
+  } finally {
+    unwatch();
+  }
+}
+
+/** Prints the members once they answer, and resolves when the CLI has ended. */
+async function untilEnd(
+  vercel: Vercel,
+  stop: AbortSignal,
+  config: Config,
+  listen: Listen,
+  json: boolean,
+): Promise<number | null> {
   const ended = new AbortController();
-  void exit.then(() => ended.abort());
-  void whenAnswering(members, listen.origin, ended.signal).then((answers) => {
-    if (!ended.signal.aborted && !stop.aborted) printMembers(answers, listen.origin, json);
+  void vercel.exit.then(() => ended.abort());
+  const over = AbortSignal.any([stop, ended.signal]);
+  void whenAnswering(membersOf(config), listen.origin, over).then((answers) => {
+    if (!over.aborted) printMembers(answers, listen.origin, json);
   });
-  const [code] = (await exit) as [number | null];
-  return stop.aborted ? 0 : (code ?? 1);
+  if (stop.aborted) await vercel.stop();
+  else stop.addEventListener("abort", () => void vercel.stop(), { once: true });
+  return vercel.exit;
 }
 
-/** Evaluates `vercel.ts` as the CLI will, so that a mistake in it is reported once and plainly. */
-async function readMembers(): Promise<string[]> {
-  const { default: config } = (await import("../vercel.ts")) as {
-    default: { services?: Record<string, { root?: string }> };
-  };
-  return Object.entries(config.services ?? {}).flatMap(([service, { root }]) => {
-    const member = toMemberName(service);
-    return member !== undefined && root === `agents/${member}` ? [member] : [];
-  });
+/** Calls `follow` after changes of `vercel.ts`, of the set of members and of what may declare a peer. */
+function watchConfig(follow: () => Promise<void>): () => void {
+  let following = Promise.resolve();
+  // `withEve` reads subagents only; a change anywhere else in a member costs nothing here.
+  const isRead = (path: string): boolean => !path.includes("/agent/") || path.includes("/subagents/");
+  return watchFiles(
+    [join(ROOT, "vercel.ts"), join(ROOT, "agents")],
+    () => (following = following.then(follow, follow)),
+    isRead,
+  );
 }
 
-function startVercel({ host, port }: Listen, json: boolean): ChildProcess {
-  const cli = join(dirname(createRequire(import.meta.url).resolve("vercel/package.json")), "dist/vc.js");
-  const preload = import.meta.resolve("../packages/runtime/src/cli/exit-with-parent.ts");
-  return spawn(process.execPath, ["--import", preload, cli, "dev", "--local", "--listen", `${host}:${port}`], {
-    cwd: ROOT,
-    // A group of its own: Ctrl-C reaches only this process, which then stops the CLI in order.
-    detached: true,
-    // The channel ends the CLI, and with it the members, when this process is killed.
-    stdio: ["ignore", json ? process.stderr : "inherit", "inherit", "ipc"],
-    env: {
-      ...process.env,
-      VERCEL_TELEMETRY_DISABLED: "1",
-      // pnpm has installed; the CLI would do it again at every start.
-      VERCEL_INSTALL_COMPLETED: "1",
-      // The CLI's native build starts a process of its own that gets no signals.
-      VERCEL_CLI_USE_NATIVE_BINARY: "0",
-    },
-  });
-}
-
-/** Passes the wish on to the CLI, which stops the members, and insists when that takes too long. */
-function whenAskedToStop(vercel: ChildProcess): AbortSignal {
+function whenAskedToStop(): AbortSignal {
   const stop = new AbortController();
-  const end = () => {
-    if (stop.signal.aborted) return;
-    stop.abort();
-    vercel.kill("SIGTERM");
-    setTimeout(() => vercel.kill("SIGKILL"), GRACE_MS).unref();
-  };
+  const end = (): void => stop.abort();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
   watchLauncher(end);
   return stop.signal;
+}
+
+type Failure = Extract<Evaluated, { error: unknown }>["error"];
+
+function toText({ code, message, fix }: Failure): string {
+  return [`${code ? `${code} ` : ""}${message}`, ...(fix ? [fix] : []), ""].join("\n");
 }

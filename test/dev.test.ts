@@ -1,6 +1,7 @@
-import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { converse, eventsOf, ofType, say } from "./support/converse.ts";
 import { copyWorkspace, startDev, type DevProcess } from "./support/dev-workspace.ts";
 import { freePort } from "./support/free-port.ts";
 import { processTree, stillRunning } from "./support/process-tree.ts";
@@ -17,6 +18,11 @@ async function start(): Promise<void> {
   dev = startDev(workspace.root, listen);
   origin = (await dev.ready).origin;
   expect(origin).toBe(`http://${listen}`);
+}
+
+/** Where the CLI runs. */
+function devFolder(): string {
+  return (JSON.parse(readFileSync(join(workspace.root, ".eve/dev.json"), "utf8")) as { folder: string }).folder;
 }
 
 async function stop(signal: NodeJS.Signals): Promise<{ exit: number | NodeJS.Signals }> {
@@ -101,14 +107,40 @@ describe("pnpm dev", () => {
     await until("foreman is back", async () => (await fetch(`${origin}/eve/foreman/v1/health`)).ok);
   });
 
+  test("starts the CLI again for a new member; sessions go on, also where a `.env` hides the CLI's address", async () => {
+    const ask = "Ask research what a tide is";
+    const sessionId = await converse(`${origin}/eve/foreman/v1`, ask);
+    writeFileSync(join(workspace.root, ".env"), "GREETING=hello\n");
+    cpSync(join(workspace.root, "agents/research"), join(workspace.root, "agents/greeter"), {
+      recursive: true,
+      filter: (path) => basename(path) !== ".eve",
+    });
+    await until(
+      "greeter answers",
+      async () => {
+        return (await fetch(`${origin}/eve/greeter/v1/health`).catch(() => undefined))?.ok;
+      },
+      { timeoutMs: STOP_MS },
+    );
+    expect(dev.log).toContain("greeter is new: vercel dev starts again. Sessions go on.\n");
+
+    await until("foreman is back", async () => (await fetch(`${origin}/eve/foreman/v1/health`)).ok);
+    await say(`${origin}/eve/foreman/v1`, sessionId, ask);
+    const settled = ofType(await eventsOf(`${origin}/eve/foreman/v1`, sessionId), "task.settled");
+    expect(settled.map(({ data }) => data.status)).toEqual(["completed", "completed"]);
+  });
+
   test("refuses to run twice, naming the process in the way", async () => {
     const second = startDev(workspace.root, `127.0.0.1:${await freePort()}`);
     expect(await second.exit).toBe(1);
     expect(second.log).toMatch(/^PORT_IN_USE This workspace already runs: .* pid \d+, port \d+\.\nStop it first: /);
   });
 
-  test("leaves no process behind on SIGTERM", async () => {
+  test("leaves no process and no folder behind on SIGTERM", async () => {
+    const folder = devFolder();
+    expect(existsSync(join(folder, "vercel.json"))).toBe(true);
     expect(await stop("SIGTERM")).toEqual({ exit: 0 });
+    expect(existsSync(folder)).toBe(false);
   });
 
   test("names the port that is in use", async () => {
@@ -125,8 +157,10 @@ describe("pnpm dev", () => {
 
   test("leaves no process behind when it is killed, and starts again after that", async () => {
     await start();
+    const folder = devFolder();
     expect(await stop("SIGKILL")).toEqual({ exit: "SIGKILL" });
     await start();
+    expect(existsSync(folder)).toBe(false);
     expect(await stop("SIGINT")).toEqual({ exit: 0 });
   });
 });

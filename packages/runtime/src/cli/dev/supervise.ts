@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { basename, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileMember, type CompileResult } from "../../compile/index.ts";
 import { formatDiagnostic } from "../../discover/index.ts";
@@ -71,7 +71,9 @@ export async function supervise({ memberDir, address, stopped, log }: SuperviseO
   });
   let since = performance.now();
   let unwatch = (): void => {};
-  let paths: readonly string[] = [memberDir];
+  // An installation may be what a broken member waits for.
+  const own = [memberDir, join(memberDir, "node_modules")];
+  let paths: readonly string[] = own;
   while (!stopped.aborted) {
     const change = new AbortController();
     unwatch = watchFiles(paths, (time) => change.abort(time));
@@ -81,7 +83,7 @@ export async function supervise({ memberDir, address, stopped, log }: SuperviseO
     if (!next.aborted) await takeUp(result, since);
     const added = result.outside.filter((path) => !paths.includes(path));
     if (added.length > 0 && !next.aborted) {
-      paths = [memberDir, ...result.outside];
+      paths = [...own, ...result.outside];
       unwatch();
       unwatch = watchFiles(paths, (time) => change.abort(time));
     }

@@ -7,13 +7,18 @@ const IGNORED = /^(?:node_modules|\..*|.*~|.*\.test\.ts)$/;
 
 /**
  * Calls `onChange` once after files were added, removed or written: those below the folders in `paths`, and the files
- * in it. Looks at no dot files, tests and `node_modules` below a folder; an event that changed no file (an editor's
+ * in it (of a `node_modules` in it, only what is installed). Looks at no dot files, tests and `node_modules` below a folder; an event that changed no file (an editor's
  * temporary file) is none.
  *
  * @param onChange Gets the time of the first event, as `performance.now()` tells it.
+ * @param isRead Leaves out files of a folder.
  * @returns stops watching.
  */
-export function watchFiles(paths: readonly string[], onChange: (since: number) => void): () => void {
+export function watchFiles(
+  paths: readonly string[],
+  onChange: (since: number) => void,
+  isRead: (path: string) => boolean = () => true,
+): () => void {
   const watchers = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
   let since: number | undefined;
@@ -23,11 +28,12 @@ export function watchFiles(paths: readonly string[], onChange: (since: number) =
     const folderPaths = new Set<string>();
     const files: string[] = [];
     for (const path of paths) {
-      if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-        walk(path, folderPaths, files);
+      const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+      if (isFolder && basename(path) !== "node_modules") {
+        walk(path, folderPaths, files, isRead);
       } else {
         // A file that is replaced is another one: its folder is what stays.
-        folderPaths.add(dirname(path));
+        folderPaths.add(isFolder ? path : dirname(path));
         files.push(`${path} ${stamp(path)}`);
       }
     }
@@ -73,7 +79,7 @@ export function watchFiles(paths: readonly string[], onChange: (since: number) =
   };
 }
 
-function walk(folder: string, folders: Set<string>, files: string[]): void {
+function walk(folder: string, folders: Set<string>, files: string[], isRead: (path: string) => boolean): void {
   let entries: Dirent[];
   try {
     entries = readdirSync(folder, { withFileTypes: true });
@@ -84,8 +90,8 @@ function walk(folder: string, folders: Set<string>, files: string[]): void {
   for (const entry of entries) {
     if (IGNORED.test(basename(entry.name))) continue;
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) walk(path, folders, files);
-    else if (entry.isFile()) files.push(`${path} ${stamp(path)}`);
+    if (entry.isDirectory()) walk(path, folders, files, isRead);
+    else if (entry.isFile() && isRead(path)) files.push(`${path} ${stamp(path)}`);
   }
 }
 
