@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writePeerStamps } from "./build-peers.ts";
 import { printFailures, run, runChecks } from "./run-checks.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -16,6 +17,7 @@ interface Count {
   readonly failed: number;
 }
 
+writePeerStamps(ROOT);
 const build = await run("build", "turbo", ["run", "build", "--continue", "--output-logs=errors-only", "--ui=stream"]);
 const checks = [build, ...(await runChecks())];
 printFailures(checks);
