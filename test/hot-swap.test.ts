@@ -140,7 +140,7 @@ test("a process that was killed or that exploded is replaced, and requests wait 
 
   const from = dev.log.length;
   await postJson(`${dev.api}/session`, { message: "Use explode" });
-  await dev.untilLogged(/worker crashed: boom/, from);
+  await dev.untilLogged(/worker crashed and starts again\. boom/, from);
   const stack = dev.log.slice(from).split("\n");
   expect(stack[0]).toBe("[worker] Error: boom");
   expect(stack.slice(1).filter((line) => line.includes(" at "))).toEqual([

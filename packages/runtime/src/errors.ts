@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   BUILD_FAILED: { status: 500, retryable: false },
   CONFIG_INVALID: { status: 500, retryable: false },
   EMPTY_REPLY: { status: 502, retryable: true },
+  ENV_MISSING: { status: 500, retryable: false },
   FORBIDDEN: { status: 403, retryable: false },
   INTERNAL: { status: 500, retryable: true },
   INVALID_INPUT: { status: 400, retryable: false },

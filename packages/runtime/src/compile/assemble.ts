@@ -32,6 +32,7 @@ export function toManifest(
   member: DiscoveredMember,
   nodes: readonly ManifestNode[],
   files: ReadonlyMap<string, Uint8Array>,
+  requiredEnv: readonly string[],
 ): Manifest {
   const channel = member.nodes[0]?.channel;
   const content = {
@@ -39,6 +40,7 @@ export function toManifest(
     member: member.name,
     nodes,
     ...(channel && { channel: channel.source }),
+    ...(requiredEnv.length > 0 && { requiredEnv }),
   };
   const hash = createHash("sha256").update(JSON.stringify(content));
   for (const name of [...files.keys()].sort()) {

@@ -12,6 +12,7 @@ import { ENTRY_PREFIX } from "./bundle/entries.ts";
 import { createEvaluator } from "./evaluate/create-evaluator.ts";
 import { writeFunctionFolder } from "./function-folder.ts";
 import { replaceFolder, writeFiles } from "./output-folder.ts";
+import { readRequiredEnv } from "./required-env.ts";
 import { resolvePeers } from "./resolve-peers.ts";
 
 export interface CompileOptions {
@@ -105,6 +106,15 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
       diagnostics,
       onRead: (path) => outside.add(path),
     });
+    const requiredEnv = readRequiredEnv({
+      nodes: member.nodes,
+      definitions,
+      memberDir,
+      root: workspace?.root,
+      env: process.env,
+      // During development the start of the member says it.
+      report: isDev ? () => {} : report,
+    });
     const nodes = assembleNodes({ member, definitions, peerDescriptions, report });
 
     const sorted = sortDiagnostics(diagnostics);
@@ -114,7 +124,7 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
       return { ok: false, diagnostics: errors, warnings, outside: [...outside] };
     }
 
-    const manifest = toManifest(member, nodes, bundle.files);
+    const manifest = toManifest(member, nodes, bundle.files, requiredEnv);
     const manifestFile = `${JSON.stringify(manifest, null, 2)}\n`;
     writeFiles(draftDir, new Map([["manifest.json", manifestFile]]));
     replaceFolder(outDir, draftDir);

@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 
-type Check = "string" | "string?" | "function" | "function?" | "schema" | "model?" | "visibility?" | "interrupt?" | "any?" | "url" | "object?";
+type Check = "string" | "string?" | "function" | "function?" | "schema" | "model?" | "visibility?" | "interrupt?" | "any?" | "url" | "object?" | "variables?";
 
 /**
  * Refuses unknown options and options of the wrong type, naming the helper and the option.
@@ -55,6 +55,10 @@ function mismatch(check: Check, value: unknown): string | undefined {
       return typeof value === "function" || isHttpUrl(value)
         ? undefined
         : "an http(s) URL, or a function that returns one";
+    case "variables?":
+      return Array.isArray(value) && value.every((name) => typeof name === "string" && /^[A-Za-z_]\w*$/.test(name))
+        ? undefined
+        : "a list of names of environment variables";
     case "any?":
       return undefined;
   }

@@ -13,6 +13,11 @@ export interface AgentOptions {
   readonly model?: LanguageModel;
   /** Whether the parent's model sees this agent as a tool (contract §4). Default `true`. */
   readonly tool?: ToolVisibility;
+  /**
+   * Names of environment variables without which the agent can not work. A member does not start while one of its
+   * agents misses one; a build only warns, because it needs no secrets.
+   */
+  readonly requiredEnv?: readonly string[];
 }
 
 export interface AgentDefinition extends AgentOptions {
@@ -31,6 +36,7 @@ export function defineAgent(options: AgentOptions): AgentDefinition {
     description: "string?",
     model: "model?",
     tool: "visibility?",
+    requiredEnv: "variables?",
   });
   return brand("agent", { ...options, tool: options.tool ?? true });
 }

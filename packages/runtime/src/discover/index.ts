@@ -1,3 +1,5 @@
+export { envFilesOf, readEnvFile, resolveEnv } from "./env-files.ts";
+export type { Env } from "./env-files.ts";
 export { DIAGNOSTIC_CODES, formatDiagnostic, sortDiagnostics } from "./diagnostic.ts";
 export type { Diagnostic, DiagnosticCode } from "./diagnostic.ts";
 export { discoverMember } from "./discover-member.ts";

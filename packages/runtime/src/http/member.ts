@@ -15,6 +15,7 @@ import { createRegistry, type Modules, type Registry } from "../registry/registr
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import { VERSION } from "../version.ts";
 import { createApp } from "./app.ts";
+import { checkEnv } from "./check-env.ts";
 import { createFault } from "./fault.ts";
 
 /** What `eve build` made of a member. */
@@ -51,11 +52,12 @@ export interface Member {
 /**
  * Puts the parts of a member together: the one composition root, whatever serves it.
  *
- * @throws AgentError `STORE_LOCKED`, `STORE_UNUSABLE`, `CONFIG_INVALID`.
+ * @throws AgentError `STORE_LOCKED`, `STORE_UNUSABLE`, `CONFIG_INVALID`, `ENV_MISSING`.
  */
 export async function createMember(bundle: Bundle, options: MemberOptions): Promise<Member> {
   const { env, storeFolder, isTemporary = false, origin, log } = options;
   let registry = toRegistry(bundle);
+  checkEnv(registry.manifest, env);
   const name = registry.manifest.member;
   mkdirSync(storeFolder, { recursive: true });
   const lock = lockStore(join(storeFolder, "store.lock"));
@@ -112,7 +114,9 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
     fetch: (request) => app.fetch(request),
     start: () => host.start(),
     swap: (next) => {
-      registry = toRegistry(next);
+      const nextRegistry = toRegistry(next);
+      checkEnv(nextRegistry.manifest, env);
+      registry = nextRegistry;
       app = toApp(next);
     },
     describe: lock.describe,

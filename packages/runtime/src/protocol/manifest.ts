@@ -68,6 +68,8 @@ export const manifestSchema = z.object({
   /** Hash of the sources the bundle was made from. */
   buildId: z.string(),
   nodes: z.array(nodeSchema).min(1),
+  /** Variables that must be set when the member starts, sorted. */
+  requiredEnv: z.array(z.string()).optional(),
   /** Module of `channels/eve.ts`, when authored. */
   channel: z.string().optional(),
 });

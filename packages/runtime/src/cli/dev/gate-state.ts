@@ -17,7 +17,7 @@ export function toGateState(member: string, broken: Unavailable | undefined, chi
     case "crashed":
       return {
         kind: "broken",
-        reason: { error: `agents/${member} crashed at its start. ${child.error}`, diagnostics: [] },
+        reason: { error: `agents/${member} does not start. ${child.error}`, diagnostics: [] },
       };
   }
 }

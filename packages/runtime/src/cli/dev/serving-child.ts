@@ -15,13 +15,13 @@ export interface ServingChildOptions {
   readonly start: () => Omit<ChildOptions, "onLine">;
   readonly onLine: (line: string) => void;
   readonly onState: (state: ChildState) => void;
-  /** Told when it ended without being asked to. */
-  readonly onCrash: (error: string, delayMs: number) => void;
+  /** Told when it ended without being asked to; of the same failure to start only once. */
+  readonly onCrash: (error: string, served: boolean) => void;
 }
 
 export interface ServingChild {
-  /** Takes up a build, and starts the process when there is none. */
-  load(folder: string): Promise<LoadOutcome>;
+  /** Takes up a build, and starts the process when there is none. `fresh`: a new one in any case. */
+  load(folder: string, options?: { readonly fresh?: boolean }): Promise<LoadOutcome>;
   /** Ends the process; it starts again with the last build that was loaded. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -47,6 +47,7 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
   let delay = FIRST_DELAY_MS;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
+  let lastError: string | undefined;
 
   const start = async (): Promise<LoadOutcome> => {
     clearTimeout(timer);
@@ -64,7 +65,8 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
       current = undefined;
       if (performance.now() - began > HEALTHY_MS) delay = FIRST_DELAY_MS;
       const error = why === undefined ? describe(exit) : toText(why);
-      options.onCrash(error, delay);
+      if (child.ready || error !== lastError) options.onCrash(error, child.ready);
+      lastError = error;
       // A request waits for a process that ended while it served, but not for one that never could.
       options.onState(child.ready ? { kind: "starting" } : { kind: "crashed", error });
       timer = setTimeout(() => void start(), delay);
@@ -73,6 +75,7 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
     const reply = await ask(process, { type: "load", folder: folder! });
     if (reply?.type === "listening") {
       child.ready = true;
+      lastError = undefined;
       options.onState({ kind: "listening", port: reply.port });
       return { how: "started" };
     }
@@ -87,11 +90,11 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
   };
 
   return {
-    load: async (next) => {
+    load: async (next, { fresh = false } = {}) => {
       const previous = folder;
       folder = next;
       const child = current;
-      if (child === undefined || !child.ready || child.swaps >= MAX_SWAPS || child.rss > MAX_RSS) {
+      if (child === undefined || !child.ready || fresh || child.swaps >= MAX_SWAPS || child.rss > MAX_RSS) {
         if (child !== undefined) options.onState({ kind: "starting" });
         await end();
         return stopped ? { how: "failed", error: "It was stopped." } : start();

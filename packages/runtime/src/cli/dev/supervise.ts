@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileMember, type CompileResult } from "../../compile/index.ts";
-import { formatDiagnostic } from "../../discover/index.ts";
+import { discoverWorkspace, formatDiagnostic } from "../../discover/index.ts";
 import { messageOf } from "../../errors.ts";
 import type { Address } from "../parse-address.ts";
 import { createBuildFolders } from "./build-folders.ts";
+import { createDevEnv, type DevEnv } from "./dev-env.ts";
 import { openGate } from "./gate.ts";
 import { toGateState } from "./gate-state.ts";
 import { toOrigin } from "./platform.ts";
@@ -39,17 +40,20 @@ export async function supervise({ memberDir, address, stopped, log }: SuperviseO
       status.child = state;
       show();
     },
-    onCrash: (error, delayMs) => log(`${name} crashed: ${error} It is started again in ${delayMs} ms.`),
+    onCrash: (error, served) =>
+      log(
+        served ? `${name} crashed and starts again. ${error}` : `${name} does not start, and is tried again. ${error}`,
+      ),
   });
 
-  const takeUp = async (result: Result, since: number): Promise<void> => {
+  const takeUp = async (result: Result, since: number, fresh: boolean): Promise<void> => {
     for (const warning of result.warnings) log(`warning ${formatDiagnostic(warning)}`);
     for (const diagnostic of result.diagnostics) log(formatDiagnostic(diagnostic));
     const wasBroken = status.broken !== undefined;
     delete status.broken;
     if (result.ok) {
       const folder = folders.keep(result.manifest.buildId);
-      const outcome = await child.load(folder);
+      const outcome = await child.load(folder, { fresh });
       if (outcome.how === "started") folders.removeAllBut(folder);
       if (outcome.how !== "failed") {
         log(`${name} ${verb(wasBroken, status.ready)} in ${((performance.now() - since) / 1000).toFixed(1)} s`);
@@ -70,25 +74,28 @@ export async function supervise({ memberDir, address, stopped, log }: SuperviseO
     void child.restart();
   });
   let since = performance.now();
-  let unwatch = (): void => {};
   // An installation may be what a broken member waits for.
-  const own = [memberDir, join(memberDir, "node_modules")];
+  const env = createDevEnv(memberDir, discoverWorkspace(memberDir)?.root, process.env);
+  const own = [memberDir, join(memberDir, "node_modules"), ...env.files];
+  /** The variables changed, and no process has them yet. */
+  let stale = false;
   let paths: readonly string[] = own;
   while (!stopped.aborted) {
     const change = new AbortController();
-    unwatch = watchFiles(paths, (time) => change.abort(time));
+    const onChange = (time: number): void => change.abort(time);
+    const watches = [watchFiles(paths, onChange)];
     const next = AbortSignal.any([stopped, change.signal]);
+    const fresh: boolean = refresh(env, log) || stale;
     const result = await compile(memberDir, folders.next);
     // A change in the meantime makes another build at once.
-    if (!next.aborted) await takeUp(result, since);
+    stale = fresh && next.aborted;
+    if (!next.aborted) await takeUp(result, since, fresh);
     const added = result.outside.filter((path) => !paths.includes(path));
-    if (added.length > 0 && !next.aborted) {
-      paths = [...own, ...result.outside];
-      unwatch();
-      unwatch = watchFiles(paths, (time) => change.abort(time));
-    }
+    // Beside the first: a change that it has seen, but not reported yet, must not be lost.
+    if (added.length > 0) watches.push(watchFiles(added, onChange));
+    paths = [...paths, ...added];
     if (!next.aborted) await once(next, "abort");
-    unwatch();
+    for (const unwatch of watches) unwatch();
     since = Number(change.signal.reason);
   }
   unwatchRuntime();
@@ -103,6 +110,16 @@ function verb(wasBroken: boolean, ready: boolean): string {
 }
 
 type Result = CompileResult | Failure;
+
+/** A file that can not be read leaves the variables as they are. */
+function refresh(env: DevEnv, log: (line: string) => void): boolean {
+  try {
+    return env.refresh();
+  } catch (error) {
+    log(messageOf(error));
+    return false;
+  }
+}
 
 async function compile(memberDir: string, outDir: string): Promise<Result> {
   try {

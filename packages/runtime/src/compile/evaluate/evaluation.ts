@@ -2,7 +2,13 @@ import type { ToolVisibility } from "../../protocol/manifest.ts";
 
 /** What the build needs to know of one definition; all of it survives JSON. */
 export type DefinitionSummary =
-  | { readonly kind: "agent"; readonly description?: string; readonly modelId: string; readonly tool: ToolVisibility }
+  | {
+      readonly kind: "agent";
+      readonly description?: string;
+      readonly modelId: string;
+      readonly tool: ToolVisibility;
+      readonly requiredEnv?: readonly string[];
+    }
   | {
       readonly kind: "tool";
       readonly description: string;

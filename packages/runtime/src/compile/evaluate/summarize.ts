@@ -15,8 +15,14 @@ export function summarize(value: unknown): DefinitionSummary {
   const kind = kindOf(value);
   switch (kind) {
     case "agent": {
-      const { description, model, tool } = value as AgentDefinition;
-      return { kind, ...(description !== undefined && { description }), modelId: toModelId(model), tool };
+      const { description, model, tool, requiredEnv } = value as AgentDefinition;
+      return {
+        kind,
+        ...(description !== undefined && { description }),
+        modelId: toModelId(model),
+        tool,
+        ...(requiredEnv !== undefined && { requiredEnv }),
+      };
     }
     case "tool": {
       const { description, inputSchema, onInterrupt } = value as ToolDefinition;
