@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Public events of a session's stream: the wire truth that the engine's types are inferred from (PROTOCOL, Events). */
 export const STREAM_VERSION = 26;

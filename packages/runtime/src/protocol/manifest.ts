@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * The compiled form of one member: data only, written by `eve build` beside the bundle and read once at start

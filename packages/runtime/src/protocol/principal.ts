@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * Who a turn runs as (contract §18). `authenticator` and `principalId` together identify somebody; attributes

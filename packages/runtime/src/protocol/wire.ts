@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { principalSchema } from "./principal.ts";
 
 /** Bodies of the HTTP API (PROTOCOL, Routes and Remote calls). */

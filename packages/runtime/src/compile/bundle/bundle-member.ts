@@ -3,6 +3,7 @@ import { build, type BuildFailure, type BuildOptions, type Message, type Metafil
 import type { Diagnostic, DiscoveredMember, DiscoveredModule } from "../../discover/index.ts";
 import { declaredDependenciesPlugin, isAuthored } from "./declared-dependencies.ts";
 import { toDiagnostic } from "./esbuild-diagnostic.ts";
+import { shakeZodPlugin } from "./shake-zod.ts";
 import { entriesPlugin, entryPoint, type EntryName } from "./entries.ts";
 
 export interface BundleOptions {
@@ -97,7 +98,11 @@ function esbuildOptions(
     banner: { js: COMMONJS_GLOBALS },
     // `define` renames only free variables: a module may have a `__dirname` of its own.
     define: { __dirname: "__eveDirname", __filename: "__eveFilename" },
-    plugins: [entriesPlugin(member.dir, modules), declaredDependenciesPlugin(member)],
+    plugins: [
+      entriesPlugin(member.dir, modules),
+      declaredDependenciesPlugin(member),
+      shakeZodPlugin((path) => isAuthored(member.dir, path)),
+    ],
     write: false,
     metafile: true,
     logLevel: "silent",
