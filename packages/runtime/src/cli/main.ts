@@ -19,6 +19,7 @@ ${Object.entries(COMMANDS)
 Run it in the folder of a member (agents/<name>).
   eve build --json                      Print the result as JSON
   eve dev|start --host <h> --port <n>   Listen there (127.0.0.1, 4000)
+  eve dev --inspect[=[<host>:]<port>]   Let a debugger connect (127.0.0.1:9229)
 `;
 
 /**

@@ -1,22 +1,27 @@
 import { basename } from "node:path";
 import { parseAddress } from "../parse-address.ts";
+import { parseInspect, toInspectFlag } from "./parse-inspect.ts";
 import { isUnderPlatform } from "./platform.ts";
 import { supervise } from "./supervise.ts";
 
 /**
- * `eve dev [--host 127.0.0.1] [--port 4000]`: runs the member of the working directory and follows its files. A
- * member that does not build, or that crashes at its start, answers 503 with the reason.
+ * `eve dev [--host 127.0.0.1] [--port 4000] [--inspect[=[host:]port]]`: runs the member of the working directory and
+ * follows its files. A member that does not build, or does not start, answers 503 with the reason.
  *
  * @returns the exit code, once asked to stop.
- * @throws AgentError `PORT_IN_USE`
+ * @throws AgentError `PORT_IN_USE`, `CONFIG_INVALID`
  */
 export async function dev(args: string[]): Promise<number> {
   const memberDir = process.cwd();
+  const name = basename(memberDir);
+  const inspect = parseInspect(args, name, process.env.EVE_INSPECT);
+  const address = parseAddress(inspect.rest);
   // The platform's CLI puts the name of the service before every line by itself.
-  const prefix = isUnderPlatform() ? "" : `[${basename(memberDir)}] `;
+  const prefix = isUnderPlatform() ? "" : `[${name}] `;
   await supervise({
     memberDir,
-    address: parseAddress(args),
+    address,
+    execArgv: inspect.address === undefined ? [] : [await toInspectFlag(inspect.address)],
     stopped: whenAskedToStop(),
     log: (line) => void process.stderr.write(`${prefix}${line}\n`),
   });

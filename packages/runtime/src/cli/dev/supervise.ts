@@ -17,6 +17,8 @@ import { watchFiles } from "./watch-files.ts";
 export interface SuperviseOptions {
   readonly memberDir: string;
   readonly address: Address;
+  /** Flags of Node for the process that serves. */
+  readonly execArgv: readonly string[];
   readonly stopped: AbortSignal;
   readonly log: (line: string) => void;
 }
@@ -27,15 +29,16 @@ export interface SuperviseOptions {
  *
  * @throws AgentError `PORT_IN_USE`
  */
-export async function supervise({ memberDir, address, stopped, log }: SuperviseOptions): Promise<void> {
+export async function supervise({ memberDir, address, execArgv, stopped, log }: SuperviseOptions): Promise<void> {
   const name = basename(memberDir);
   const status: { broken?: Unavailable; child: ChildState; ready: boolean } = { child: { kind: "none" }, ready: false };
   const gate = await openGate(address, toGateState(name, undefined, status.child));
   const show = (): void => gate.set(toGateState(name, status.broken, status.child));
   const folders = createBuildFolders(memberDir);
   const child = createServingChild({
-    start: () => ({ env: toEnv(memberDir, address) }),
-    onLine: log,
+    start: () => ({ env: toEnv(memberDir, address), execArgv }),
+    // What Node adds to the address of its debugger.
+    onLine: (line) => line.startsWith("For help, see: https://nodejs.org/") || log(line),
     onState: (state) => {
       status.child = state;
       show();
