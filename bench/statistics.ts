@@ -7,7 +7,15 @@ export function quantile(numbers: readonly number[], p: number): number {
 }
 
 export function median(numbers: readonly number[]): number {
-  return quantile(numbers, 0.5);
+  // The mean of the middle two, for an even number of rounds must not favour one side.
+  return (
+    (quantile(numbers, 0.5) -
+      quantile(
+        numbers.map((value) => -value),
+        0.5,
+      )) /
+    2
+  );
 }
 
 export function round(value: number): number {
