@@ -72,3 +72,29 @@ describe("watchFiles", () => {
 function write(path: string, text = ""): void {
   writeFileSync(join(folder, path), text);
 }
+
+describe("watchFiles of single paths", () => {
+  it("sees a file that is replaced, and what is installed, and nothing beside them", async () => {
+    const told = vi.fn();
+    const stopFiles = watchFiles([join(folder, "agent/.env"), join(folder, "node_modules")], told);
+    write("agent/agent.ts", "changed");
+    write("node_modules/x/index.js", "changed");
+    write("agent/.env", "A=1");
+    await vi.waitFor(() => expect(told).toHaveBeenCalledTimes(1), { timeout: 5000 });
+    mkdirSync(join(folder, "node_modules/y"));
+    await vi.waitFor(() => expect(told).toHaveBeenCalledTimes(2), { timeout: 5000 });
+    expect(told).toHaveBeenCalledWith(expect.any(Number));
+    stopFiles();
+  });
+
+  it("leaves out what is not read", async () => {
+    const told = vi.fn();
+    const stopRead = watchFiles([folder], told, (path) => path.includes("/tools/"));
+    write("agent/agent.ts", "changed");
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalledTimes(1), { timeout: 5000 });
+    write("agent/tools/a.ts");
+    await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 5000 });
+    expect(told).toHaveBeenCalledTimes(1);
+    stopRead();
+  });
+});

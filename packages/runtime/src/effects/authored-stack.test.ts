@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { authoredPlace, formatStack } from "./authored-stack.ts";
+
+const error = Object.assign(new Error("boom"), {
+  stack: [
+    "Error: boom",
+    `    at execute (${process.cwd()}/agents/a/agent/tools/x.ts:12:5)`,
+    `    at async file://${process.cwd()}/agents/a/agent/lib/y.ts:3:1`,
+    "    at runTool (/w/packages/runtime/node_modules/eve/src/effects/run-tool.ts:34:20)",
+    "    at /w/agents/a/.eve/dev/1/b/chunks/z.mjs:1:1",
+    "    at process.processTicksAndRejections (node:internal/process/task_queues:104:5)",
+    "    at new Promise (<anonymous>)",
+  ].join("\n"),
+});
+
+describe("formatStack", () => {
+  it("keeps the frames of authored code, with short paths", () => {
+    expect(formatStack(error, {}).split("\n")).toEqual([
+      "Error: boom",
+      "    at execute (agents/a/agent/tools/x.ts:12:5)",
+      "    at async agents/a/agent/lib/y.ts:3:1",
+    ]);
+  });
+
+  it("keeps all of them when asked to", () => expect(formatStack(error, { EVE_DEBUG: "1" })).toBe(error.stack));
+
+  it("takes whatever was thrown", () => expect(formatStack("no", {})).toBe("Uncaught: no"));
+});
+
+describe("authoredPlace", () => {
+  it("is the innermost frame in the member", () => {
+    expect(authoredPlace(error, "a")).toBe("agents/a/agent/tools/x.ts:12");
+    expect(authoredPlace(error, "b")).toBeUndefined();
+    expect(authoredPlace("no", "a")).toBeUndefined();
+  });
+});
