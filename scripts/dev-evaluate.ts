@@ -12,5 +12,6 @@ try {
   send({ config: JSON.parse(JSON.stringify(config)) });
 } catch (error) {
   const { code, message, fix } = error as { code?: string; message: string; fix?: string };
-  send({ error: { ...(code && { code }), message, ...(fix && { fix }) } });
+  // Errors of ours name the place themselves.
+  send({ error: fix ? { ...(code && { code }), message, fix } : { message: `vercel.ts: ${message}` } });
 }

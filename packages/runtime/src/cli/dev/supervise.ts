@@ -108,8 +108,8 @@ export async function supervise({ memberDir, address, execArgv, stopped, log }: 
 }
 
 function verb(wasBroken: boolean, ready: boolean): string {
-  if (wasBroken) return "builds again, updated";
-  return ready ? "updated" : "ready";
+  if (!ready) return "ready";
+  return wasBroken ? "builds again, updated" : "updated";
 }
 
 type Result = CompileResult | Failure;
