@@ -29,8 +29,8 @@ export interface ServingChild {
 
 export type LoadOutcome =
   | { readonly how: "started" | "swapped" }
-  /** The build could not be loaded; the one before goes on. */
-  | { readonly how: "failed"; readonly error: string };
+  /** `kept`: the build before goes on. Else the process is tried again, and its state says how that goes. */
+  | { readonly how: "failed"; readonly error: string; readonly kept: boolean };
 
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5000;
@@ -79,7 +79,7 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
       options.onState({ kind: "listening", port: reply.port });
       return { how: "started" };
     }
-    return { how: "failed", error: why === undefined ? "The process ended." : toText(why) };
+    return { how: "failed", error: why === undefined ? "The process ended." : toText(why), kept: false };
   };
 
   const end = async (): Promise<void> => {
@@ -89,31 +89,45 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
     if (child !== undefined) await stopChild(child.process);
   };
 
+  const load = async (next: string, fresh: boolean): Promise<LoadOutcome> => {
+    if (stopped) return { how: "failed", error: "It was stopped.", kept: false };
+    const previous = folder;
+    folder = next;
+    const child = current;
+    if (child === undefined || !child.ready || fresh || child.swaps >= MAX_SWAPS || child.rss > MAX_RSS) {
+      return replace();
+    }
+    child.swaps++;
+    const reply = await ask(child.process, { type: "load", folder: next });
+    if (reply?.type === "swapped") {
+      child.rss = reply.rss;
+      return { how: "swapped" };
+    }
+    folder = previous;
+    const error = reply?.type === "failed" ? toText(reply.error) : "The process ended.";
+    return { how: "failed", error, kept: true };
+  };
+
+  const replace = async (): Promise<LoadOutcome> => {
+    options.onState({ kind: "starting" });
+    await end();
+    return stopped ? { how: "failed", error: "It was stopped.", kept: false } : start();
+  };
+
+  // One after the other: a restart in the middle of a swap would lose the new build.
+  let queue: Promise<unknown> = Promise.resolve();
+  const enqueue = <T>(task: () => Promise<T>): Promise<T> => {
+    const result = queue.then(task);
+    queue = result.catch(() => {});
+    return result;
+  };
+
   return {
-    load: async (next, { fresh = false } = {}) => {
-      const previous = folder;
-      folder = next;
-      const child = current;
-      if (child === undefined || !child.ready || fresh || child.swaps >= MAX_SWAPS || child.rss > MAX_RSS) {
-        if (child !== undefined) options.onState({ kind: "starting" });
-        await end();
-        return stopped ? { how: "failed", error: "It was stopped." } : start();
-      }
-      child.swaps++;
-      const reply = await ask(child.process, { type: "load", folder: next });
-      if (reply?.type === "swapped") {
-        child.rss = reply.rss;
-        return { how: "swapped" };
-      }
-      folder = previous;
-      return { how: "failed", error: reply?.type === "failed" ? toText(reply.error) : "The process ended." };
-    },
-    restart: async () => {
-      if (folder === undefined) return;
-      options.onState({ kind: "starting" });
-      await end();
-      if (!stopped) await start();
-    },
+    load: (next, { fresh = false } = {}) => enqueue(() => load(next, fresh)),
+    restart: () =>
+      enqueue(async () => {
+        if (folder !== undefined && !stopped) await replace();
+      }),
     stop: async () => {
       stopped = true;
       await end();

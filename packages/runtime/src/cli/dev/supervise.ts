@@ -61,7 +61,7 @@ export async function supervise({ memberDir, address, execArgv, stopped, log }: 
       if (outcome.how !== "failed") {
         log(`${name} ${verb(wasBroken, status.ready)} in ${((performance.now() - since) / 1000).toFixed(1)} s`);
         status.ready = true;
-      } else if (status.child.kind === "listening") {
+      } else if (outcome.kept) {
         status.broken = { error: `agents/${name} does not load. ${outcome.error}`, diagnostics: [] };
       }
     } else {
