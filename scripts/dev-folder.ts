@@ -1,4 +1,6 @@
 import {
+  copyFileSync,
+  statSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -86,6 +88,7 @@ function recordOf(root: string): string {
 }
 
 function link(target: string, path: string): void {
-  // On Windows a folder can be linked without special rights only as a junction.
-  symlinkSync(target, path, process.platform === "win32" ? "junction" : undefined);
+  // Windows links folders without special rights, as junctions, but not files.
+  if (process.platform === "win32" && !statSync(target).isDirectory()) copyFileSync(target, path);
+  else symlinkSync(target, path, process.platform === "win32" ? "junction" : undefined);
 }

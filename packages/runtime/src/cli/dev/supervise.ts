@@ -9,7 +9,7 @@ import { createBuildFolders } from "./build-folders.ts";
 import { createDevEnv, type DevEnv } from "./dev-env.ts";
 import { openGate } from "./gate.ts";
 import { toGateState } from "./gate-state.ts";
-import { toOrigin } from "./platform.ts";
+import { isUnderPlatform, toOrigin } from "./platform.ts";
 import { createServingChild, type ChildState } from "./serving-child.ts";
 import type { Unavailable } from "./unavailable.ts";
 import { watchFiles } from "./watch-files.ts";
@@ -59,7 +59,10 @@ export async function supervise({ memberDir, address, execArgv, stopped, log }: 
       const outcome = await child.load(folder, { fresh });
       if (outcome.how === "started") folders.removeAllBut(folder);
       if (outcome.how !== "failed") {
-        log(`${name} ${verb(wasBroken, status.ready)} in ${((performance.now() - since) / 1000).toFixed(1)} s`);
+        const seconds = ((performance.now() - since) / 1000).toFixed(1);
+        // Below the platform's CLI nobody calls this port, but the CLI's.
+        const where = status.ready || isUnderPlatform() ? "" : `: ${toOrigin(process.env, address)}/eve/v1`;
+        log(`${name} ${verb(wasBroken, status.ready)} in ${seconds} s${where}`);
         status.ready = true;
       } else if (outcome.kept) {
         status.broken = { error: `agents/${name} does not load. ${outcome.error}`, diagnostics: [] };
