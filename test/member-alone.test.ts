@@ -88,7 +88,12 @@ test("eve dev starts the member again when a file of variables changes, and says
   expect(await response.json()).toMatchObject({ error: expect.stringContaining("TEST_MORE") });
   await say(member.api, sessionId, "Use show");
 
+  // Also a file that changes while nothing builds.
+  workspace.write("agents/caller/agent/tools/broken.ts", "export default {{");
+  await member.untilLogged(/agents\/caller does not build\./, from);
   workspace.write("agents/caller/.env", "TEST_MORE=1\n");
+  await member.untilLogged(/does not build\.[^]*does not build\./, from);
+  workspace.remove("agents/caller/agent/tools/broken.ts");
   await member.untilLogged(/caller builds again, updated/, from);
   expect((await fetch(`${member.api}/health`)).status).toBe(200);
   expect(member.log).not.toContain("secret-value");

@@ -86,28 +86,33 @@ export async function supervise({ memberDir, address, execArgv, stopped, log }: 
   /** The variables changed, and no process has them yet. */
   let stale = false;
   let paths: readonly string[] = own;
-  while (!stopped.aborted) {
-    const change = new AbortController();
-    const onChange = (time: number): void => change.abort(time);
-    const watches = [watchFiles(paths, onChange)];
-    const next = AbortSignal.any([stopped, change.signal]);
-    const fresh: boolean = refresh(env, log) || stale;
-    const result = await compile(memberDir, folders.next);
-    // A change in the meantime makes another build at once.
-    stale = fresh && next.aborted;
-    if (!next.aborted) await takeUp(result, since, fresh);
-    const added = result.outside.filter((path) => !paths.includes(path));
-    // Beside the first: a change that it has seen, but not reported yet, must not be lost.
-    if (added.length > 0) watches.push(watchFiles(added, onChange));
-    paths = [...paths, ...added];
-    if (!next.aborted) await once(next, "abort");
-    for (const unwatch of watches) unwatch();
-    since = Number(change.signal.reason);
+  try {
+    while (!stopped.aborted) {
+      const change = new AbortController();
+      const onChange = (time: number): void => change.abort(time);
+      const watches = [watchFiles(paths, onChange)];
+      const next = AbortSignal.any([stopped, change.signal]);
+      stale = refresh(env, log) || stale;
+      const result = await compile(memberDir, folders.next);
+      // A change in the meantime makes another build at once.
+      if (!next.aborted) {
+        await takeUp(result, since, stale);
+        stale &&= !result.ok;
+      }
+      const added = result.outside.filter((path) => !paths.includes(path));
+      // Beside the first: a change that it has seen, but not reported yet, must not be lost.
+      if (added.length > 0) watches.push(watchFiles(added, onChange));
+      paths = [...paths, ...added];
+      if (!next.aborted) await once(next, "abort");
+      for (const unwatch of watches) unwatch();
+      since = Number(change.signal.reason);
+    }
+  } finally {
+    unwatchRuntime();
+    await child.stop();
+    folders.remove();
+    await gate.close();
   }
-  unwatchRuntime();
-  await child.stop();
-  folders.remove();
-  await gate.close();
 }
 
 function verb(wasBroken: boolean, ready: boolean): string {
