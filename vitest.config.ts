@@ -18,12 +18,17 @@ export default defineConfig({
         extends: true,
         test: {
           name: "workspace",
-          include: ["test/**/*.test.ts"],
+          include: ["test/*.test.ts"],
           // Real processes on fixed resources: one file at a time.
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
+      },
+      {
+        extends: true,
+        // `pnpm test:next`: needs the registry, and minutes.
+        test: { name: "next", include: ["test/next/*.test.ts"], testTimeout: 120_000 },
       },
     ],
   },

@@ -40,10 +40,10 @@ export interface BuildRun {
 }
 
 /** `pnpm build --json`, without the settings of whoever runs the tests. */
-export async function runBuild(root: string): Promise<BuildRun> {
+export async function runBuild(root: string, env: NodeJS.ProcessEnv = {}): Promise<BuildRun> {
   const child = spawn(process.execPath, ["scripts/build.ts", "--json"], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: root },
+    env: { PATH: process.env.PATH, HOME: root, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

@@ -40,10 +40,10 @@ export interface DevProcess {
 }
 
 /** What `pnpm dev --json` runs, without a key, an account or the settings of whoever runs the tests. */
-export function startDev(root: string, listen: string): DevProcess {
+export function startDev(root: string, listen: string, env: NodeJS.ProcessEnv = {}): DevProcess {
   const child = spawn(process.execPath, ["scripts/dev.ts", "--json", "--listen", listen], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: root },
+    env: { PATH: process.env.PATH, HOME: root, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let log = "";

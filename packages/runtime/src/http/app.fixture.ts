@@ -49,7 +49,7 @@ export async function createTestApp({
   env = {},
 }: TestAppOptions = {}): Promise<TestApp> {
   const registry = createRegistry(manifestSchema.parse(MANIFEST), {
-    "agent.ts": defineAgent({ ...(model === undefined ? {} : { model }) }),
+    "agent.ts": defineAgent(model === undefined ? {} : { model }),
     "tools/add.ts": defineTool({
       description: "Adds.",
       inputSchema: z.object({ a: z.number(), b: z.number() }),

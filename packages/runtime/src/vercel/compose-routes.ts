@@ -9,21 +9,23 @@ export const ROUTE_KEYS = ["routes", "redirects", "headers", "rewrites", "cleanU
  * the user's other routes and rewrites, and a 404 for the rest. Without that last one `vercel dev` lists the
  * repository and serves its sources; it is left out when the user claims `/`, or composes phases with `handle`.
  *
- * @throws AgentError `CONFIG_INVALID` for a route of the user below a member's path, or rules that are not valid.
+ * @throws AgentError `CONFIG_INVALID` for a route, redirect or rewrite of the user below a member's path, or rules that are not valid.
  */
 export async function composeRoutes(config: WorkspaceConfig, members: ReadonlyMap<string, Route>): Promise<Route[]> {
   const { redirects, headers, rewrites, cleanUrls, trailingSlash } = config;
   const routes = config.routes ?? [];
-  for (const route of routes) refuseMemberPath(route, members);
+  const applied = await transform({ redirects, headers });
+  const rewritten = await transform({ rewrites });
+  for (const route of [...routes, ...applied, ...rewritten]) refuseMemberPath(route, members);
 
   const firstHandle = routes.findIndex((route) => route.handle !== undefined);
   const applies = (route: Route, index: number) =>
     route.continue === true && (firstHandle === -1 || index < firstHandle);
-  const before = [...(await transform({ redirects, headers })), ...routes.filter(applies)];
+  const before = [...applied, ...routes.filter(applies)];
   const after = [
     ...(await transform({ cleanUrls, trailingSlash })),
     ...routes.filter((route, index) => !applies(route, index)),
-    ...(await transform({ rewrites })).filter((route) => route.handle !== "filesystem"),
+    ...rewritten.filter((route) => route.handle !== "filesystem"),
   ];
   const isClosed = !after.some((route) => route.handle !== undefined || claimsRoot(route));
   return [...before, ...members.values(), ...after, ...(isClosed ? [NOT_FOUND] : [])];
@@ -37,11 +39,11 @@ export function toMemberRoute(member: string, service: string): Route {
 const NOT_FOUND: Route = { src: "^/(.*)$", status: 404 };
 
 function refuseMemberPath(route: Route, members: ReadonlyMap<string, Route>): void {
-  const path = /^\^?\/eve\/([a-z0-9-]+)/.exec(route.src ?? "")?.[1];
+  const path = /^\^?(?:\(\?:)?\/eve\/([a-z0-9-]+)/.exec(route.src ?? "")?.[1];
   if (path === undefined || !members.has(path) || route.continue === true) return;
   throw new AgentError(
     "CONFIG_INVALID",
-    `vercel.ts has a route "${route.src}", but /eve/${path} is the path of agents/${path}.`,
+    `vercel.ts has a route, redirect or rewrite "${route.src}", but /eve/${path} is the path of agents/${path}.`,
     {
       fix: `Remove the route, or rename the folder agents/${path}.`,
       data: { member: path },

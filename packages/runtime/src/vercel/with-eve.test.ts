@@ -136,6 +136,22 @@ describe("withEve", () => {
     await expect(compose({ routes: [{ src: "^/eve/foremans$", status: 204 }] })).resolves.toBeDefined();
   });
 
+  it.each([
+    { redirects: [{ source: "/eve/foreman/:path*", destination: "/" }] },
+    { redirects: [{ source: "/eve/foreman", destination: "/" }] },
+    { rewrites: [{ source: "/eve/foreman/(.*)", destination: { type: "service", service: "web" } }] },
+  ])("refuses %j, which would take a member's path", async (config) => {
+    await expect(compose(config)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("agents/foreman"),
+    });
+  });
+
+  it("lets headers of the user reach a member", async () => {
+    const headers = [{ source: "/eve/foreman/(.*)", headers: [{ key: "x-a", value: "b" }] }];
+    await expect(compose({ headers })).resolves.toBeDefined();
+  });
+
   it("refuses names, workspaces without members, and rules that are not valid", async () => {
     await expect(compose({ redirects: [{ source: "/(", destination: "/" }] })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
