@@ -57,11 +57,12 @@ export function toRow(name: string, spec: Spec, results: Results): Row {
   };
   const better = (ours: number, eve: number): number => (spec.higherIsBetter ? ours / eve : eve / ours);
   const ours = median(results.ours.figures);
-  const ratio = results.eve === undefined ? null : round(better(ours, median(results.eve.figures)));
+  // Of the rounds, not of the medians: the two figures of a round saw the same machine.
   const paired = results.eve?.figures.flatMap((eve, index) => {
     const mine = results.ours.figures[index];
     return mine === undefined ? [] : [better(mine, eve)];
   });
+  const ratio = paired === undefined || paired.length === 0 ? null : round(median(paired));
   const details = Object.fromEntries(
     Object.entries(results).flatMap(([side, measured]) =>
       Object.entries(measured?.details ?? {}).map(([key, value]) => [
