@@ -1,6 +1,18 @@
 import { AgentError } from "../errors.ts";
 
-type Check = "string" | "string?" | "function" | "function?" | "schema" | "model?" | "visibility?" | "interrupt?" | "any?" | "url" | "object?" | "variables?";
+type Check =
+  | "string"
+  | "string?"
+  | "function"
+  | "function?"
+  | "schema"
+  | "model?"
+  | "visibility?"
+  | "interrupt?"
+  | "any?"
+  | "url"
+  | "object?"
+  | "variables?";
 
 /**
  * Refuses unknown options and options of the wrong type, naming the helper and the option.

@@ -65,7 +65,13 @@ export async function createTestApp({
     store,
     perform:
       perform ??
-      createPerform({ registry: () => registry, env, tokens, publicBase: () => `http://lead.invalid${BASE}`, log: () => {} }),
+      createPerform({
+        registry: () => registry,
+        env,
+        tokens,
+        publicBase: () => `http://lead.invalid${BASE}`,
+        log: () => {},
+      }),
     surroundings: ({ sessionId }) => ({
       sessionId,
       modelId: "test/model",
