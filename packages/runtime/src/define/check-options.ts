@@ -1,6 +1,6 @@
 import { AgentError } from "../errors.ts";
 
-type Check = "string" | "string?" | "function" | "function?" | "schema" | "model?" | "visibility?" | "interrupt?" | "any?" | "url" | "object?";
+type Check = "string" | "string?" | "function" | "function?" | "schema" | "model?" | "visibility?" | "interrupt?" | "headers?" | "functions?" | "url" | "object?";
 
 /**
  * Refuses unknown options and options of the wrong type, naming the helper and the option.
@@ -15,7 +15,7 @@ export function checkOptions(helper: string, options: unknown, shape: Readonly<R
   }
   const given = options as Record<string, unknown>;
   for (const key of Object.keys(given)) {
-    if (key in shape) continue;
+    if (Object.hasOwn(shape, key)) continue;
     throw new AgentError("CONFIG_INVALID", `${helper} has no option "${key}".`, {
       fix: `Remove it; the options are ${Object.keys(shape).join(", ")}.`,
       data: { option: key },
@@ -55,8 +55,10 @@ function mismatch(check: Check, value: unknown): string | undefined {
       return typeof value === "function" || isHttpUrl(value)
         ? undefined
         : "an http(s) URL, or a function that returns one";
-    case "any?":
-      return undefined;
+    case "headers?":
+      return typeof value === "function" || isHeaders(value) ? undefined : "an object of strings, or a function that returns one";
+    case "functions?":
+      return Array.isArray(value) && value.every((item) => typeof item === "function") ? undefined : "an array of functions";
   }
 }
 
@@ -67,6 +69,10 @@ function isModel(value: unknown): boolean {
 
 function isSchema(value: unknown): boolean {
   return typeof value === "object" && value !== null && "safeParse" in value;
+}
+
+function isHeaders(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.values(value).every((header) => typeof header === "string");
 }
 
 function isHttpUrl(value: unknown): boolean {

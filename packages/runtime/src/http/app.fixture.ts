@@ -44,7 +44,7 @@ export interface TestAppOptions {
 /** A member named `lead` with a tool, a local subagent and a peer, served without a socket. */
 export async function createTestApp({ perform, model, auth = [byHeader], env = {} }: TestAppOptions = {}): Promise<TestApp> {
   const registry = createRegistry(manifestSchema.parse(MANIFEST), {
-    "agent.ts": defineAgent({ ...(model === undefined ? {} : { model }) }),
+    "agent.ts": defineAgent(model === undefined ? {} : { model }),
     "tools/add.ts": defineTool({
       description: "Adds.",
       inputSchema: z.object({ a: z.number(), b: z.number() }),
