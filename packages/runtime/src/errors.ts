@@ -85,5 +85,5 @@ export class AgentError extends Error {
 /** The message of anything thrown, without a stack. */
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message;
-  return typeof error === "string" ? error : JSON.stringify(error) ?? String(error);
+  return typeof error === "string" ? error : (JSON.stringify(error) ?? String(error));
 }

@@ -1,6 +1,18 @@
 import { AgentError } from "../errors.ts";
 
-type Check = "string" | "string?" | "function" | "function?" | "schema" | "model?" | "visibility?" | "interrupt?" | "headers?" | "functions?" | "url" | "object?";
+type Check =
+  | "string"
+  | "string?"
+  | "function"
+  | "function?"
+  | "schema"
+  | "model?"
+  | "visibility?"
+  | "interrupt?"
+  | "headers?"
+  | "functions?"
+  | "url"
+  | "object?";
 
 /**
  * Refuses unknown options and options of the wrong type, naming the helper and the option.
@@ -56,9 +68,13 @@ function mismatch(check: Check, value: unknown): string | undefined {
         ? undefined
         : "an http(s) URL, or a function that returns one";
     case "headers?":
-      return typeof value === "function" || isHeaders(value) ? undefined : "an object of strings, or a function that returns one";
+      return typeof value === "function" || isHeaders(value)
+        ? undefined
+        : "an object of strings, or a function that returns one";
     case "functions?":
-      return Array.isArray(value) && value.every((item) => typeof item === "function") ? undefined : "an array of functions";
+      return Array.isArray(value) && value.every((item) => typeof item === "function")
+        ? undefined
+        : "an array of functions";
   }
 }
 
@@ -72,7 +88,9 @@ function isSchema(value: unknown): boolean {
 }
 
 function isHeaders(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.values(value).every((header) => typeof header === "string");
+  return (
+    typeof value === "object" && value !== null && Object.values(value).every((header) => typeof header === "string")
+  );
 }
 
 function isHttpUrl(value: unknown): boolean {

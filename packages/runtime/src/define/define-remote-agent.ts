@@ -5,12 +5,11 @@ import { checkOptions } from "./check-options.ts";
 type Awaitable<T> = T | Promise<T>;
 
 /** Headers that authenticate one outbound request; resolved afresh for each (contract §10.2). */
-export type OutboundAuth = (request: { readonly url: string; readonly method: string }) => Awaitable<
-  Record<string, string>
->;
-export type OutboundHeaders =
-  | Readonly<Record<string, string>>
-  | (() => Awaitable<Readonly<Record<string, string>>>);
+export type OutboundAuth = (request: {
+  readonly url: string;
+  readonly method: string;
+}) => Awaitable<Record<string, string>>;
+export type OutboundHeaders = Readonly<Record<string, string>> | (() => Awaitable<Readonly<Record<string, string>>>);
 
 export interface Transport {
   /** Base URL of the remote. A string is fixed at build, a function is read at run time. Base paths are kept. */

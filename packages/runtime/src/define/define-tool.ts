@@ -32,8 +32,10 @@ export interface ToolOptions<Input extends z.ZodType, Output> {
   readonly onInterrupt?: "retry" | "fail";
 }
 
-export interface ToolDefinition<Input extends z.ZodType = z.ZodType, Output = unknown>
-  extends ToolOptions<Input, Output> {
+export interface ToolDefinition<Input extends z.ZodType = z.ZodType, Output = unknown> extends ToolOptions<
+  Input,
+  Output
+> {
   readonly onInterrupt: "retry" | "fail";
 }
 

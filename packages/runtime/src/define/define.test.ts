@@ -2,17 +2,40 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { httpBasic, localDev } from "../channels/auth.ts";
 import { eveChannel } from "../channels/eve.ts";
-import { defineAgent, defineInstructions, defineRemoteAgent, defineTool, defineWorkspaceAgent, disableTool, kindOf } from "./index.ts";
+import {
+  defineAgent,
+  defineInstructions,
+  defineRemoteAgent,
+  defineTool,
+  defineWorkspaceAgent,
+  disableTool,
+  kindOf,
+} from "./index.ts";
 
 const tool = { description: "Adds.", inputSchema: z.object({ a: z.number() }), execute: () => 1 };
 const remote = { url: "https://x.example", description: "Far." };
 
 /** Helper → valid options, and what it makes. */
 const HELPERS = [
-  ["defineAgent", defineAgent, { description: "Leads.", model: "anthropic/claude-opus-5.5", tool: "deferred" }, "agent"],
+  [
+    "defineAgent",
+    defineAgent,
+    { description: "Leads.", model: "anthropic/claude-opus-5.5", tool: "deferred" },
+    "agent",
+  ],
   ["defineTool", defineTool, tool, "tool"],
-  ["defineRemoteAgent", defineRemoteAgent, { ...remote, path: "/run", headers: { a: "b" }, auth: () => ({}), tool: false }, "remote-agent"],
-  ["defineWorkspaceAgent", defineWorkspaceAgent, { name: "far", transport: { url: () => "https://x.example" } }, "workspace-agent"],
+  [
+    "defineRemoteAgent",
+    defineRemoteAgent,
+    { ...remote, path: "/run", headers: { a: "b" }, auth: () => ({}), tool: false },
+    "remote-agent",
+  ],
+  [
+    "defineWorkspaceAgent",
+    defineWorkspaceAgent,
+    { name: "far", transport: { url: () => "https://x.example" } },
+    "workspace-agent",
+  ],
   ["eveChannel", eveChannel, { auth: [localDev()] }, "channel"],
 ] as const;
 
@@ -30,12 +53,23 @@ describe.each(HELPERS)("%s", (name, helper, options, kind) => {
     expect(Object.keys(made)).not.toContain("brand");
   });
 
-  test.each(["maxSubagentDepth", "Tool", "toString", "constructor", "hasOwnProperty"])("refuses the unknown option %s and names it", (option) => {
-    expect(() => define({ ...options, [option]: 1 })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(`"${option}"`), data: { option } }));
-  });
+  test.each(["maxSubagentDepth", "Tool", "toString", "constructor", "hasOwnProperty"])(
+    "refuses the unknown option %s and names it",
+    (option) => {
+      expect(() => define({ ...options, [option]: 1 })).toThrow(
+        expect.objectContaining({
+          code: "CONFIG_INVALID",
+          message: expect.stringContaining(`"${option}"`),
+          data: { option },
+        }),
+      );
+    },
+  );
 
   test.each([null, "x", 7, [], () => {}])("refuses %j instead of options", (given) => {
-    expect(() => define(given)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(name) }));
+    expect(() => define(given)).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(name) }),
+    );
   });
 });
 
@@ -65,13 +99,21 @@ describe("wrong types", () => {
   ];
   test.each(wrong)("%s(%s, %o): %s can not be %j", (_, define, options, option, value) => {
     expect(() => define({ ...options, [option]: value })).toThrow(
-      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(option), fix: expect.any(String) }),
+      expect.objectContaining({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining(option),
+        fix: expect.any(String),
+      }),
     );
   });
 
   test("defineWorkspaceAgent checks its transport too", () => {
-    expect(() => defineWorkspaceAgent({ name: "far", transport: { url: "nowhere" } })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
-    expect(() => defineWorkspaceAgent({ name: "far", transport: { url: "https://x.example", token: "x" } as never })).toThrow(/"token"/);
+    expect(() => defineWorkspaceAgent({ name: "far", transport: { url: "nowhere" } })).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID" }),
+    );
+    expect(() =>
+      defineWorkspaceAgent({ name: "far", transport: { url: "https://x.example", token: "x" } as never }),
+    ).toThrow(/"token"/);
   });
 });
 

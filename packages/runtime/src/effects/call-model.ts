@@ -105,7 +105,12 @@ async function readResponse(
   }
   if (finish === undefined) throw new Error("The provider's stream ended before the response was complete.");
   if (finish.finishReason === "content-filter") {
-    return { kind: "model.failed", code: "MODEL_FAILED", message: "The provider's content filter stopped the reply.", retryable: false };
+    return {
+      kind: "model.failed",
+      code: "MODEL_FAILED",
+      message: "The provider's content filter stopped the reply.",
+      retryable: false,
+    };
   }
   return {
     kind: "model.responded",
@@ -169,7 +174,8 @@ function toFailure(error: unknown): EffectInput {
   const message = messageOf(error);
   if (AgentError.is(error)) return { kind: "model.failed", code: error.code, message, retryable: false };
   const marked = (error as { isRetryable?: unknown } | null)?.isRetryable;
-  const broken = error instanceof Error && (error.name === "TypeError" || /stream ended|terminated|ECONN/.test(message));
+  const broken =
+    error instanceof Error && (error.name === "TypeError" || /stream ended|terminated|ECONN/.test(message));
   return {
     kind: "model.failed",
     code: "MODEL_FAILED",

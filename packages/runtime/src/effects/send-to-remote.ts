@@ -2,7 +2,12 @@ import type { Effect } from "../engine/decide.ts";
 import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import { wrapDelegation } from "../engine/text.ts";
-import { createRemoteSession, readRemoteStream, sendToRemoteSession, type Accepted } from "../transport/remote-client.ts";
+import {
+  createRemoteSession,
+  readRemoteStream,
+  sendToRemoteSession,
+  type Accepted,
+} from "../transport/remote-client.ts";
 import { delay } from "./delay.ts";
 import type { Member } from "./perform.ts";
 import { addressOf, isRetryable, toRemoteError } from "./remote-request.ts";

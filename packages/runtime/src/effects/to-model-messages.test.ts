@@ -1,6 +1,15 @@
 import { modelMessageSchema } from "ai";
 import { describe, expect, test } from "vitest";
-import { agentCall, calls, deliver, replied, says, startTurn, toolCall, toolSettled } from "../engine/session.fixture.ts";
+import {
+  agentCall,
+  calls,
+  deliver,
+  replied,
+  says,
+  startTurn,
+  toolCall,
+  toolSettled,
+} from "../engine/session.fixture.ts";
 import type { HistoryItem } from "../engine/state.ts";
 import { CANCELLED_CALL } from "../engine/text.ts";
 import { toModelMessages } from "./to-model-messages.ts";
@@ -15,8 +24,22 @@ describe("toModelMessages", () => {
     session.apply(says("wait"));
     const messages = toModelMessages(session.state.history);
     for (const message of messages) modelMessageSchema.parse(message);
-    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user", "user", "assistant", "user", "user"]);
-    expect(messages[2]).toMatchObject({ content: [{ toolCallId: "t1", output: { type: "json", value: { sum: 3 } } }, { toolCallId: "c1", output: { type: "text" } }] });
+    expect(messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "user",
+      "user",
+      "assistant",
+      "user",
+      "user",
+    ]);
+    expect(messages[2]).toMatchObject({
+      content: [
+        { toolCallId: "t1", output: { type: "json", value: { sum: 3 } } },
+        { toolCallId: "c1", output: { type: "text" } },
+      ],
+    });
   });
 
   test("a call that was stopped says so", () => {
@@ -58,7 +81,11 @@ describe("toModelMessages", () => {
     ] as const;
     const [message] = toModelMessages([{ role: "user", parts } satisfies HistoryItem]);
     expect(modelMessageSchema.parse(message)).toMatchObject({
-      content: [{ type: "text" }, { type: "file", data: new URL("https://example.com/a.png") }, { type: "file", data: "aGk=", filename: "a.txt" }],
+      content: [
+        { type: "text" },
+        { type: "file", data: new URL("https://example.com/a.png") },
+        { type: "file", data: "aGk=", filename: "a.txt" },
+      ],
     });
   });
 });

@@ -56,7 +56,9 @@ function toAssistant(
   ];
 }
 
-function toOutput(item: ToolItem | undefined): { type: "text" | "error-text"; value: string } | { type: "json"; value: never } {
+function toOutput(
+  item: ToolItem | undefined,
+): { type: "text" | "error-text"; value: string } | { type: "json"; value: never } {
   if (item === undefined) return { type: "text", value: CANCELLED_CALL };
   if (typeof item.output === "string") return { type: item.failed ? "error-text" : "text", value: item.output };
   return { type: "json", value: (item.output ?? null) as never };

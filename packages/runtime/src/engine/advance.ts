@@ -5,7 +5,15 @@ import { modelFailed, modelResponded } from "./respond.ts";
 import type { Delivery, SessionState } from "./state.ts";
 import { remoteAccepted, remoteFailed, settleCalls } from "./settle.ts";
 import { interruptedTool } from "./text.ts";
-import { beginStep, cancelTurn, endSession, isSteered, refuseDelivery, resumeAfterCalls, startNextTurn } from "./turn.ts";
+import {
+  beginStep,
+  cancelTurn,
+  endSession,
+  isSteered,
+  refuseDelivery,
+  resumeAfterCalls,
+  startNextTurn,
+} from "./turn.ts";
 
 /**
  * What an input makes of a session: the entries to append and the messages to other sessions. Pure. An input that

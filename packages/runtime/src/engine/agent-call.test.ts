@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { agentCall, calls, deliver, lastTask, replied, says, startTurn, toolCall, type TestSession } from "./session.fixture.ts";
+import {
+  agentCall,
+  calls,
+  deliver,
+  lastTask,
+  replied,
+  says,
+  startTurn,
+  toolCall,
+  type TestSession,
+} from "./session.fixture.ts";
 import { startedReceipt, unknownTask } from "./text.ts";
 
 function outputOf(session: TestSession, callId: string): unknown {
@@ -18,7 +28,11 @@ describe("§5 agent calls", () => {
       "agent.started",
       "step.started",
     ]);
-    expect(session.types(session.apply(says("One moment.")))).toEqual(["message.completed", "step.completed", "turn.waiting"]);
+    expect(session.types(session.apply(says("One moment.")))).toEqual([
+      "message.completed",
+      "step.completed",
+      "turn.waiting",
+    ]);
     expect(session.events("turn.waiting")[0]).toMatchObject({ on: "tasks" });
     expect(session.types(session.apply(replied(["c1"], "42")))).toEqual(["task.settled", "step.started"]);
     expect(session.types(session.apply(says("It is 42.")))).toEqual([
@@ -99,7 +113,10 @@ describe("§6.3 taskId", () => {
     session.apply(deliver("more"));
     session.apply(calls(agentCall("c2", lastTask(session))));
     const post = session.posts.at(-1)!;
-    expect(post).toMatchObject({ sessionId: "ses_1.1", input: { kind: "deliver", delivery: { replyTo: { callId: "c2" } } } });
+    expect(post).toMatchObject({
+      sessionId: "ses_1.1",
+      input: { kind: "deliver", delivery: { replyTo: { callId: "c2" } } },
+    });
     expect(session.state.tasks[lastTask(session)]!.status).toBe("working");
   });
 
@@ -111,15 +128,18 @@ describe("§6.3 taskId", () => {
   });
 
   const prototypeNames = ["__proto__", "constructor", "toString"];
-  test.each(["worker-zzzzzz", "ses_1.1", " ", "worker-000001 ", ...prototypeNames])("%j, which names no task, is UNKNOWN_TASK", (taskId) => {
-    const session = startTurn();
-    session.apply(calls(agentCall("c1")));
-    const before = session.state.tasks;
-    session.apply(calls(agentCall("c2", taskId)));
-    expect(outputOf(session, "c2")).toBe(unknownTask(taskId, "worker"));
-    expect(session.state.tasks).toEqual(before);
-    expect(session.posts).toHaveLength(1);
-  });
+  test.each(["worker-zzzzzz", "ses_1.1", " ", "worker-000001 ", ...prototypeNames])(
+    "%j, which names no task, is UNKNOWN_TASK",
+    (taskId) => {
+      const session = startTurn();
+      session.apply(calls(agentCall("c1")));
+      const before = session.state.tasks;
+      session.apply(calls(agentCall("c2", taskId)));
+      expect(outputOf(session, "c2")).toBe(unknownTask(taskId, "worker"));
+      expect(session.state.tasks).toEqual(before);
+      expect(session.posts).toHaveLength(1);
+    },
+  );
 
   test("a task of another tool is UNKNOWN_TASK", () => {
     const session = startTurn();

@@ -16,7 +16,5 @@ export function joinDelta(waiting: readonly Delta[], delta: Delta): Delta[] {
 
 /** Characters of text in a delta. */
 export function deltaLength(delta: Delta): number {
-  return delta.type === "message.appended"
-    ? delta.data.messageDelta.length
-    : delta.data.reasoningDelta.length;
+  return delta.type === "message.appended" ? delta.data.messageDelta.length : delta.data.reasoningDelta.length;
 }

@@ -84,7 +84,10 @@ describe("§19 empty replies of a child", () => {
     const child = startChild();
     child.apply(says(""));
     child.apply(says("here"));
-    child.apply({ kind: "deliver", delivery: { deliveryId: "d2", parts: [], principal: child.state.initiator, policy: "steer" } });
+    child.apply({
+      kind: "deliver",
+      delivery: { deliveryId: "d2", parts: [], principal: child.state.initiator, policy: "steer" },
+    });
     child.apply(says(""));
     expect(child.state.turn?.phase).toBe("model");
   });
@@ -119,7 +122,9 @@ describe("§19 effects that a crash interrupted", () => {
     const session = startTurn();
     session.apply(calls(toolCall("t1", "fail"), toolCall("t2")));
     session.apply(interrupt("tool:turn_0:t1"));
-    expect(session.events("action.result")).toMatchObject([{ status: "failed", result: { callId: "t1", output: interruptedTool("add") } }]);
+    expect(session.events("action.result")).toMatchObject([
+      { status: "failed", result: { callId: "t1", output: interruptedTool("add") } },
+    ]);
     expect(session.effects().map(({ id }) => id)).toEqual(["tool:turn_0:t2"]);
   });
 

@@ -1,9 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { advance } from "./advance.ts";
 import type { Input, ResolvedCall } from "./input.ts";
-import { agentCall, calls, deliver, lastTask, modelFails, openSession, remoteAccepted, remoteCall, replied, says, startTurn, toolCall, toolSettled, type TestSession } from "./session.fixture.ts";
+import {
+  agentCall,
+  calls,
+  deliver,
+  lastTask,
+  modelFails,
+  openSession,
+  remoteAccepted,
+  remoteCall,
+  replied,
+  says,
+  startTurn,
+  toolCall,
+  toolSettled,
+  type TestSession,
+} from "./session.fixture.ts";
 
-const early = (callId: string): Input => ({ ...replied([callId], "x"), remote: { sessionId: "ses_far", url: "http://far" } }) as Input;
+const early = (callId: string): Input =>
+  ({ ...replied([callId], "x"), remote: { sessionId: "ses_far", url: "http://far" } }) as Input;
 
 function withRemote(): TestSession {
   const session = startTurn();
@@ -24,8 +40,16 @@ const CASES: readonly (readonly [string, () => TestSession, (session: TestSessio
   ["reset", () => startTurn(), () => ({ kind: "reset" })],
   ["child.settled", () => playing(agentCall("c1")), () => replied(["c1"], "x")],
   ["child.settled of a call that another joined", () => joinedLocal(), () => replied(["c1"], "x")],
-  ["child.settled, failed", () => playing(agentCall("c1")), () => ({ kind: "child.settled", callIds: ["c1"], status: "failed" })],
-  ["child.settled, cancelled", () => playing(agentCall("c1")), () => ({ kind: "child.settled", callIds: ["c1"], status: "cancelled" })],
+  [
+    "child.settled, failed",
+    () => playing(agentCall("c1")),
+    () => ({ kind: "child.settled", callIds: ["c1"], status: "failed" }),
+  ],
+  [
+    "child.settled, cancelled",
+    () => playing(agentCall("c1")),
+    () => ({ kind: "child.settled", callIds: ["c1"], status: "cancelled" }),
+  ],
   ["an early callback", withRemote, () => early("c1")],
   ["tool.settled", () => playing(toolCall("t1"), toolCall("t2")), () => toolSettled("t1")],
   ["remote.accepted", withRemote, (session) => remoteAccepted(lastTask(session), "c1")],
@@ -33,16 +57,36 @@ const CASES: readonly (readonly [string, () => TestSession, (session: TestSessio
   [
     "remote.failed",
     withRemote,
-    (session) => ({ kind: "remote.failed", taskId: lastTask(session), callId: "c1", code: "REMOTE_FAILED", message: "no" }),
+    (session) => ({
+      kind: "remote.failed",
+      taskId: lastTask(session),
+      callId: "c1",
+      code: "REMOTE_FAILED",
+      message: "no",
+    }),
   ],
   [
     "remote.failed of a call that joined",
     joinedRemote,
-    (session) => ({ kind: "remote.failed", taskId: lastTask(session), callId: "c2", code: "REMOTE_FAILED", message: "no" }),
+    (session) => ({
+      kind: "remote.failed",
+      taskId: lastTask(session),
+      callId: "c2",
+      code: "REMOTE_FAILED",
+      message: "no",
+    }),
   ],
   ["outgoing.done", withOutgoing, (session) => ({ kind: "outgoing.done", id: session.state.outbox[0]!.id })],
-  ["effect.interrupted of a model call", () => startTurn(), () => ({ kind: "effect.interrupted", effectId: "model:turn_0:0:1" })],
-  ["effect.interrupted of a tool", () => playing(toolCall("t1", "fail")), () => ({ kind: "effect.interrupted", effectId: "tool:turn_0:t1" })],
+  [
+    "effect.interrupted of a model call",
+    () => startTurn(),
+    () => ({ kind: "effect.interrupted", effectId: "model:turn_0:0:1" }),
+  ],
+  [
+    "effect.interrupted of a tool",
+    () => playing(toolCall("t1", "fail")),
+    () => ({ kind: "effect.interrupted", effectId: "tool:turn_0:t1" }),
+  ],
 ];
 
 describe("an input that came before makes nothing", () => {
@@ -59,7 +103,13 @@ describe("an input that came before makes nothing", () => {
 
   test("open", () => {
     const session = openSession();
-    const open = { kind: "open", nodeId: "root", agentName: "x", origin: { kind: "root" }, initiator: session.state.initiator } as const;
+    const open = {
+      kind: "open",
+      nodeId: "root",
+      agentName: "x",
+      origin: { kind: "root" },
+      initiator: session.state.initiator,
+    } as const;
     expect(session.apply(open).entries).toEqual([]);
   });
 });
@@ -76,13 +126,24 @@ describe("an input for what is not there makes nothing", () => {
     { kind: "cancel", turnId: "turn_9" },
   ];
   test.each(inputs)("%o", (input) => {
-    for (const session of [startTurn(), playing(agentCall("c1")), openSession()]) expect(session.apply(input).entries).toEqual([]);
+    for (const session of [startTurn(), playing(agentCall("c1")), openSession()])
+      expect(session.apply(input).entries).toEqual([]);
   });
 
-  test.each<Input>([deliver("x"), { kind: "cancel" }, says("x"), toolSettled("t"), replied(["c"], "x")])("%o before the session was opened", (input) => {
-    const around = { sessionId: "s", modelId: "", eveVersion: "", base: "", newSessionId: () => "", random: () => "" };
-    expect(advance(undefined, input, around)).toEqual({ entries: [], posts: [], state: undefined });
-  });
+  test.each<Input>([deliver("x"), { kind: "cancel" }, says("x"), toolSettled("t"), replied(["c"], "x")])(
+    "%o before the session was opened",
+    (input) => {
+      const around = {
+        sessionId: "s",
+        modelId: "",
+        eveVersion: "",
+        base: "",
+        newSessionId: () => "",
+        random: () => "",
+      };
+      expect(advance(undefined, input, around)).toEqual({ entries: [], posts: [], state: undefined });
+    },
+  );
 
   test.each<Input>([says("late"), modelFails(true)])("%o while no model call is due", (input) => {
     for (const session of [openSession(), playing(toolCall("t1"))]) expect(session.apply(input).entries).toEqual([]);
@@ -96,7 +157,14 @@ test("advance changes nothing of the state it is given", () => {
     Object.freeze(value);
     Object.values(value).forEach(freeze);
   };
-  for (const input of [calls(agentCall("c1"), toolCall("t1")), toolSettled("t1"), replied(["c1"], "x"), says("ok"), says("done"), { kind: "reset" } as const]) {
+  for (const input of [
+    calls(agentCall("c1"), toolCall("t1")),
+    toolSettled("t1"),
+    replied(["c1"], "x"),
+    says("ok"),
+    says("done"),
+    { kind: "reset" } as const,
+  ]) {
     freeze(session.state);
     session.apply(input);
   }

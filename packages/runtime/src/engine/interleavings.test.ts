@@ -57,12 +57,16 @@ function play(numbers: readonly number[]): void {
     const callId = `call_${n}`;
     const remoteAllowed = state.sessionId.startsWith("here");
     const kind = pick(remoteAllowed ? 8 : 5);
-    if (kind === 0) return { callId, name: "add", input: {}, target: { kind: "tool", onInterrupt: chance(50) ? "retry" : "fail" } };
+    if (kind === 0)
+      return { callId, name: "add", input: {}, target: { kind: "tool", onInterrupt: chance(50) ? "retry" : "fail" } };
     const name = kind < 5 ? (kind % 2 === 0 ? "worker" : "writer") : "peer";
-    const mine = Object.values(state.tasks).filter((task) => task.tool === name).map(({ taskId }) => taskId);
+    const mine = Object.values(state.tasks)
+      .filter((task) => task.tool === name)
+      .map(({ taskId }) => taskId);
     const taskId = chance(65) && mine.length > 0 ? oneOf(mine) : oneOf([undefined, undefined, "", "worker-zzzzzz"]);
     const input = { message: `ask ${++sent}`, ...(taskId === undefined ? {} : { taskId }) };
-    if (name === "peer") return { callId, name, input, target: { kind: "remote", remote: { name, source: "peer.ts" }, description: "" } };
+    if (name === "peer")
+      return { callId, name, input, target: { kind: "remote", remote: { name, source: "peer.ts" }, description: "" } };
     return { callId, name, input, target: { kind: "local", nodeId: name, description: "" } };
   };
 
@@ -71,7 +75,12 @@ function play(numbers: readonly number[]): void {
       case "model":
         return world.settle(session, effect.id, respond(session.state!));
       case "tool":
-        return world.settle(session, effect.id, { kind: "tool.settled", callId: effect.call.callId, status: chance(20) ? "failed" : "completed", output: { n: 1 } });
+        return world.settle(session, effect.id, {
+          kind: "tool.settled",
+          callId: effect.call.callId,
+          status: chance(20) ? "failed" : "completed",
+          output: { n: 1 },
+        });
       case "send":
         return sendToRemote(session, effect);
       case "watch":
@@ -81,7 +90,10 @@ function play(numbers: readonly number[]): void {
     }
   };
 
-  const sendToRemote = (session: SimSession, { id, taskId, call: { callId, message }, childSessionId }: Extract<Effect, { kind: "send" | "watch" }>): void => {
+  const sendToRemote = (
+    session: SimSession,
+    { id, taskId, call: { callId, message }, childSessionId }: Extract<Effect, { kind: "send" | "watch" }>,
+  ): void => {
     const failed = { kind: "remote.failed", taskId, callId, code: "REMOTE_FAILED", message: "x" } as const;
     if (chance(10)) return world.settle(session, id, failed);
     const target = childSessionId === undefined ? undefined : world.sessions.get(childSessionId)!;
@@ -97,36 +109,63 @@ function play(numbers: readonly number[]): void {
     };
     let remoteSessionId = childSessionId;
     if (remoteSessionId === undefined) {
-      const open: MailInput = { kind: "open", nodeId: "root", agentName: "peer", origin: { kind: "remote" }, initiator: CALLERS[0]!, first: delivery };
+      const open: MailInput = {
+        kind: "open",
+        nodeId: "root",
+        agentName: "peer",
+        origin: { kind: "remote" },
+        initiator: CALLERS[0]!,
+        first: delivery,
+      };
       remoteSessionId = world.open("there", session.id, operation, open);
     } else {
       world.accept(remoteSessionId, session.id, operation, { kind: "deliver", delivery });
     }
     // The answer is lost: the effect goes on and repeats the request.
     if (chance(25)) return;
-    world.settle(session, id, { kind: "remote.accepted", taskId, callId, remoteSessionId, deliveryId: operation, url: "there" });
+    world.settle(session, id, {
+      kind: "remote.accepted",
+      taskId,
+      callId,
+      remoteSessionId,
+      deliveryId: operation,
+      url: "there",
+    });
   };
 
-  const watch = (session: SimSession, { id, taskId, call, childSessionId }: Extract<Effect, { kind: "send" | "watch" }>): void => {
+  const watch = (
+    session: SimSession,
+    { id, taskId, call, childSessionId }: Extract<Effect, { kind: "send" | "watch" }>,
+  ): void => {
     const remote = world.sessions.get(childSessionId!)!;
     const outcome = outcomeOf(remote, call.deliveryId!);
     if (outcome !== undefined) world.settle(session, id, { kind: "child.settled", callIds: [call.callId], ...outcome });
-    else if (chance(3)) world.settle(session, id, { kind: "remote.failed", taskId, callId: call.callId, code: "GONE", message: "x" });
+    else if (chance(3))
+      world.settle(session, id, { kind: "remote.failed", taskId, callId: call.callId, code: "GONE", message: "x" });
   };
 
   const outgoing = (session: SimSession, { id, outgoing: request }: Extract<Effect, { kind: "outgoing" }>): void => {
     const done: EffectInput = { kind: "outgoing.done", id: request.id };
     if (request.kind !== "callback") {
       // Best effort: some never arrive.
-      if (!chance(10)) world.accept(request.remoteSessionId, session.id, `${request.id}#${++sent}`, { kind: request.kind });
+      if (!chance(10))
+        world.accept(request.remoteSessionId, session.id, `${request.id}#${++sent}`, { kind: request.kind });
     } else if (!chance(15)) {
       const body = request.body as { sessionId: string; outcome: { result: { kind: string; output?: string } } };
       const { kind, output } = body.outcome.result;
-      const settled = { kind: "child.settled", callIds: [request.token], remote: { sessionId: body.sessionId, url: "there" } } as const;
+      const settled = {
+        kind: "child.settled",
+        callIds: [request.token],
+        remote: { sessionId: body.sessionId, url: "there" },
+      } as const;
       const input: MailInput =
         kind === "succeeded"
           ? { ...settled, status: "completed", output }
-          : { ...settled, status: kind === "failed" ? "failed" : "cancelled", ...(kind === "failed" ? { error: { code: "X", message: "x" } } : {}) };
+          : {
+              ...settled,
+              status: kind === "failed" ? "failed" : "cancelled",
+              ...(kind === "failed" ? { error: { code: "X", message: "x" } } : {}),
+            };
       // As the callback route does: nobody waits for it, nobody gets it.
       const waits = Object.values(world.sessions.get(request.url)!.state!.tasks).some((task) =>
         task.waiting.some((waiting) => waiting.callId === request.token && !waiting.abandoned),
@@ -141,17 +180,27 @@ function play(numbers: readonly number[]): void {
     const roll = pick(100);
     const root = chance(70) ? all()[0]! : oneOf(all());
     if (roll < 40) world.accept(root.id, "person", `p${++sent}`, { kind: "deliver", delivery: person() });
-    else if (roll < 62) world.accept(root.id, "person", `p${++sent}`, { kind: "cancel", ...(chance(30) ? { turnId: `turn_${pick(3)}` } : {}) });
+    else if (roll < 62)
+      world.accept(root.id, "person", `p${++sent}`, {
+        kind: "cancel",
+        ...(chance(30) ? { turnId: `turn_${pick(3)}` } : {}),
+      });
     else if (roll < 64) world.accept(root.id, "person", `p${++sent}`, { kind: "reset" });
     else if (roll < 76) {
       const children = all().filter(({ state }) => state?.origin.kind === "local" && state.turn === undefined);
       if (children.length > 0) world.accept(oneOf(children).id, "person", `p${++sent}`, { kind: "reset" });
-    }
-    else if (roll < 90) world.crash(oneOf(["here", "there"]));
+    } else if (roll < 90) world.crash(oneOf(["here", "there"]));
     else expect(fold(root.log)).toEqual(root.state);
   };
 
-  world.open("here", "person", "start", { kind: "open", nodeId: "root", agentName: "root", origin: { kind: "root" }, initiator: CALLERS[0]!, first: person() });
+  world.open("here", "person", "start", {
+    kind: "open",
+    nodeId: "root",
+    agentName: "root",
+    origin: { kind: "root" },
+    initiator: CALLERS[0]!,
+    first: person(),
+  });
   for (let round = 0; ; round++) {
     if (round > MAX_ROUNDS) throw new Error(`Not at rest after ${MAX_ROUNDS} rounds: ${describe(world)}`);
     if (chance(14)) interfere();
@@ -166,7 +215,10 @@ function play(numbers: readonly number[]): void {
 }
 
 /** What the remote's stream says of the turn that read a delivery. */
-function outcomeOf({ log }: SimSession, deliveryId: string): { status: "completed" | "failed" | "cancelled"; output?: string } | undefined {
+function outcomeOf(
+  { log }: SimSession,
+  deliveryId: string,
+): { status: "completed" | "failed" | "cancelled"; output?: string } | undefined {
   let turnId: string | undefined;
   let reply = "";
   for (const line of log) {
@@ -185,6 +237,9 @@ function outcomeOf({ log }: SimSession, deliveryId: string): { status: "complete
 
 function describe(world: World): string {
   return [...world.sessions.values()]
-    .map(({ id, state, mail, running }) => `${id}: ${state?.turn?.phase ?? "idle"}, mail ${mail.size}, ${[...running.keys()].join(" ")}`)
+    .map(
+      ({ id, state, mail, running }) =>
+        `${id}: ${state?.turn?.phase ?? "idle"}, mail ${mail.size}, ${[...running.keys()].join(" ")}`,
+    )
     .join("; ");
 }

@@ -6,12 +6,46 @@ import { fold, type Observer, type SimSession, type Step, type World } from "./w
 
 /** States that a run reached; a suite that never reaches one of them proves nothing about it. */
 export type Coverage = Record<
-  "joined" | "late" | "cancelled" | "failed" | "restarted" | "steered" | "reset" | "earlyCallback" | "abandoned" | "nested" | "retried" | "reissued" | "woken" | "dropped" | "refused" | "orphanStopped" | "gone",
+  | "joined"
+  | "late"
+  | "cancelled"
+  | "failed"
+  | "restarted"
+  | "steered"
+  | "reset"
+  | "earlyCallback"
+  | "abandoned"
+  | "nested"
+  | "retried"
+  | "reissued"
+  | "woken"
+  | "dropped"
+  | "refused"
+  | "orphanStopped"
+  | "gone",
   number
 >;
 
 export function createCoverage(): Coverage {
-  const names = ["joined", "late", "cancelled", "failed", "restarted", "steered", "reset", "earlyCallback", "abandoned", "nested", "retried", "reissued", "woken", "dropped", "refused", "orphanStopped", "gone"] as const;
+  const names = [
+    "joined",
+    "late",
+    "cancelled",
+    "failed",
+    "restarted",
+    "steered",
+    "reset",
+    "earlyCallback",
+    "abandoned",
+    "nested",
+    "retried",
+    "reissued",
+    "woken",
+    "dropped",
+    "refused",
+    "orphanStopped",
+    "gone",
+  ] as const;
   return Object.fromEntries(names.map((name) => [name, 0])) as Coverage;
 }
 
@@ -38,8 +72,19 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
     const known = ledgers.get(id);
     if (known !== undefined) return known;
     const fresh: Ledger = {
-      started: new Map(), settled: new Set(), children: new Set(), steps: new Set(), read: new Set(), accepted: new Map(), dropped: new Set(),
-      calls: new Set(), texts: [], shown: 0, toShow: 0, turns: 0, step: -1,
+      started: new Map(),
+      settled: new Set(),
+      children: new Set(),
+      steps: new Set(),
+      read: new Set(),
+      accepted: new Map(),
+      dropped: new Set(),
+      calls: new Set(),
+      texts: [],
+      shown: 0,
+      toShow: 0,
+      turns: 0,
+      step: -1,
     };
     ledgers.set(id, fresh);
     return fresh;
@@ -59,7 +104,10 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
       if (input.kind === "cancel" && sender !== "person") {
         const settled = (to: ReplyTo): boolean =>
           ledgers.get(to.kind === "local" ? sender! : to.url)!.settled.has(to.callId);
-        expect(before?.turn?.replyTo.filter((to) => !settled(to)) ?? [], "cancelled, though its caller waits for it").toEqual([]);
+        expect(
+          before?.turn?.replyTo.filter((to) => !settled(to)) ?? [],
+          "cancelled, though its caller waits for it",
+        ).toEqual([]);
       }
       if (input.kind === "remote.accepted") {
         const call = before!.tasks[input.taskId]!.waiting.find(({ callId }) => callId === input.callId);
@@ -71,11 +119,15 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
       const working = Object.values(after.tasks).filter((task) => task.status === "working");
       if (after.turn === undefined) expect(working, "a task works and no turn waits for it").toEqual([]);
       if (after.turn?.phase === "tasks") expect(working.length, "held by nothing").toBeGreaterThan(0);
-      if (after.turn?.phase === "calls") expect(Object.keys(after.turn.pending).length, "waits for no call").toBeGreaterThan(0);
-      if (after.turn === undefined && !after.ended) expect(after.queue, "a message waits and no turn is under way").toEqual([]);
+      if (after.turn?.phase === "calls")
+        expect(Object.keys(after.turn.pending).length, "waits for no call").toBeGreaterThan(0);
+      if (after.turn === undefined && !after.ended)
+        expect(after.queue, "a message waits and no turn is under way").toEqual([]);
       for (const task of Object.values(after.tasks)) {
         const open = task.waiting.filter((call) => !call.abandoned);
-        expect(open.length > 0, `${task.taskId} is ${task.status} with ${open.length} open calls`).toBe(task.status === "working");
+        expect(open.length > 0, `${task.taskId} is ${task.status} with ${open.length} open calls`).toBe(
+          task.status === "working",
+        );
       }
     },
     atRest: (world) => {
@@ -86,7 +138,9 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
         const ledger = ledgerOf(session);
         expect(state.turn, `${session.id} hangs`).toBeUndefined();
         expect(state.outbox).toEqual([]);
-        expect([...ledger.settled].toSorted(), `${session.id}: every call settles`).toEqual([...ledger.started.keys()].toSorted());
+        expect([...ledger.settled].toSorted(), `${session.id}: every call settles`).toEqual(
+          [...ledger.started.keys()].toSorted(),
+        );
         for (const deliveryId of ledger.accepted.keys()) {
           const known = ledger.read.has(deliveryId) || ledger.dropped.has(deliveryId) || state.ended;
           expect(known, `${deliveryId} is lost`).toBe(true);
@@ -95,14 +149,16 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
         expect(ledger.shown, `${session.id}: results shown`).toBe(ledger.toShow);
         const notes = state.history.flatMap((item) => (item.role === "note" ? [item.text] : [])).join("\n");
         for (const text of ledger.texts) expect(notes.split(`>${text}<`).length - 1, `${text} is read`).toBe(1);
-        for (const task of Object.values(state.tasks)) expect(task.waiting, `${task.taskId} waits for nobody`).toEqual([]);
+        for (const task of Object.values(state.tasks))
+          expect(task.waiting, `${task.taskId} waits for nobody`).toEqual([]);
       }
     },
   };
 }
 
 function check(session: SimSession, ledger: Ledger, entry: Entry): void {
-  if (entry.public) expect(EVENT_SCHEMAS[entry.type].parse(JSON.parse(JSON.stringify(entry.data))), entry.type).toEqual(entry.data);
+  if (entry.public)
+    expect(EVENT_SCHEMAS[entry.type].parse(JSON.parse(JSON.stringify(entry.data))), entry.type).toEqual(entry.data);
   switch (entry.type) {
     case "delivery.queued":
       ledger.accepted.set(entry.data.delivery.deliveryId, entry.data.delivery);
@@ -169,7 +225,8 @@ function cover(coverage: Coverage, session: SimSession, { before, input, entries
   const settled = entries.filter((entry) => entry.type === "task.settled");
   if (input.kind === "child.settled" && input.status === "completed" && settled.length > 1) {
     coverage.joined++;
-    if (settled.some((entry) => entry.type === "task.settled" && !input.callIds.includes(entry.data.callId))) coverage.late++;
+    if (settled.some((entry) => entry.type === "task.settled" && !input.callIds.includes(entry.data.callId)))
+      coverage.late++;
   }
   if (has("turn.cancelled")) coverage.cancelled++;
   if (has("turn.failed")) coverage.failed++;
@@ -183,9 +240,17 @@ function cover(coverage: Coverage, session: SimSession, { before, input, entries
     if (before.turn.phase === "tasks" && input.kind === "deliver") coverage.woken++;
   }
   if (input.kind === "child.settled" && has("agent.started")) coverage.earlyCallback++;
-  if (input.kind === "remote.failed" && settled.length > 0 && Object.values(after!.tasks).some((task) => task.status === "working")) coverage.refused++;
-  if (input.kind === "remote.accepted" && entries.some((entry) => entry.type === "outgoing.queued")) coverage.abandoned++;
-  if (input.kind === "child.settled" && input.status !== "completed" && settled.length > input.callIds.length) coverage.orphanStopped++;
-  if (input.kind === "child.settled" && input.error?.code === "SESSION_NOT_ACTIVE" && settled.length > 0) coverage.gone++;
+  if (
+    input.kind === "remote.failed" &&
+    settled.length > 0 &&
+    Object.values(after!.tasks).some((task) => task.status === "working")
+  )
+    coverage.refused++;
+  if (input.kind === "remote.accepted" && entries.some((entry) => entry.type === "outgoing.queued"))
+    coverage.abandoned++;
+  if (input.kind === "child.settled" && input.status !== "completed" && settled.length > input.callIds.length)
+    coverage.orphanStopped++;
+  if (input.kind === "child.settled" && input.error?.code === "SESSION_NOT_ACTIVE" && settled.length > 0)
+    coverage.gone++;
   if (session.state?.origin.kind === "local" && has("agent.started")) coverage.nested++;
 }

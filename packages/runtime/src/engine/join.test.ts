@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { agentCall, calls, deliver, lastTask, replied, says, startChild, startTurn, type TestSession } from "./session.fixture.ts";
+import {
+  agentCall,
+  calls,
+  deliver,
+  lastTask,
+  replied,
+  says,
+  startChild,
+  startTurn,
+  type TestSession,
+} from "./session.fixture.ts";
 import { refold } from "./session.fixture.ts";
 
 /** A parent whose one task waits for two calls. */
@@ -102,7 +112,11 @@ describe("§6.6 results while the model works", () => {
     const session = startTurn();
     session.apply(calls(agentCall("c1")));
     session.apply(replied(["c1"], "quick"));
-    expect(session.types(session.apply(says("I am done.")))).toEqual(["message.completed", "step.completed", "step.started"]);
+    expect(session.types(session.apply(says("I am done.")))).toEqual([
+      "message.completed",
+      "step.completed",
+      "step.started",
+    ]);
     expect(shown(session, "quick")).toBe(1);
   });
 

@@ -67,6 +67,8 @@ test("the core runs a turn in a bare context: no require, no process, no timers,
     JSON.stringify(types)`,
     context,
   ) as string;
-  expect(JSON.parse(types)).toEqual(expect.arrayContaining(["turn.waiting", "task.settled", "results.shown", "turn.completed"]));
+  expect(JSON.parse(types)).toEqual(
+    expect.arrayContaining(["turn.waiting", "task.settled", "results.shown", "turn.completed"]),
+  );
   expect(JSON.parse(types).at(-1)).toBe("session.waiting");
 });

@@ -26,9 +26,7 @@ function next(state: SessionState, task: Task | undefined, entry: TaskEntry): Ta
       const waiting = known.waiting
         .filter((call) => !(call.callId === entry.data.callId && call.abandoned))
         .map((call) =>
-          call.callId === entry.data.callId
-            ? { ...call, sent: true, deliveryId: entry.data.deliveryId }
-            : call,
+          call.callId === entry.data.callId ? { ...call, sent: true, deliveryId: entry.data.deliveryId } : call,
         );
       return { ...known, waiting };
     }
@@ -46,11 +44,7 @@ function next(state: SessionState, task: Task | undefined, entry: TaskEntry): Ta
   }
 }
 
-function start(
-  state: SessionState,
-  task: Task | undefined,
-  entry: Extract<TaskEntry, { type: "task.started" }>,
-): Task {
+function start(state: SessionState, task: Task | undefined, entry: Extract<TaskEntry, { type: "task.started" }>): Task {
   const { callId, turnId, taskId, name } = entry.data;
   const { message, nodeId, remote } = entry.inner!;
   const call: TaskCall = {

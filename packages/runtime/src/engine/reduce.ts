@@ -79,8 +79,7 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
         stepIndex: entry.data.stepIndex,
         attempt: entry.data.attempt,
         // An attempt, or the request for an empty reply, has what is left of the step's provider calls (§19).
-        failures:
-          entry.data.stepIndex === turn.stepIndex || turn.reissued === turn.stepIndex ? turn.failures : 0,
+        failures: entry.data.stepIndex === turn.stepIndex || turn.reissued === turn.stepIndex ? turn.failures : 0,
       }));
     case "message.completed": {
       const stepKey = `${entry.data.turnId}/${entry.data.stepIndex}`;
@@ -187,4 +186,3 @@ function omit<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Rec
   const { [key]: _, ...rest } = record;
   return rest;
 }
-

@@ -1,6 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { EffectInput, Input } from "./input.ts";
-import { calls, deliver, lastTask, openSession, message, remoteAccepted, remoteCall, replied, says, startTurn, type TestSession } from "./session.fixture.ts";
+import {
+  calls,
+  deliver,
+  lastTask,
+  openSession,
+  message,
+  remoteAccepted,
+  remoteCall,
+  replied,
+  says,
+  startTurn,
+  type TestSession,
+} from "./session.fixture.ts";
 
 const ids = (session: TestSession): string[] => session.effects().map(({ id }) => id);
 
@@ -47,7 +59,9 @@ describe("§10.2 calls of a remote agent", () => {
     const session = startTurn();
     session.apply(calls(remoteCall("c1")));
     session.apply(sendFailed(lastTask(session), "c1"));
-    expect(session.events("task.settled")).toMatchObject([{ status: "failed", error: { code: "REMOTE_FAILED", message: "The remote answered 400" } }]);
+    expect(session.events("task.settled")).toMatchObject([
+      { status: "failed", error: { code: "REMOTE_FAILED", message: "The remote answered 400" } },
+    ]);
     expect(session.state.tasks[lastTask(session)]!.status).toBe("ended");
     expect(ids(session).filter((id) => id.startsWith("send"))).toEqual([]);
   });
@@ -135,7 +149,11 @@ describe("§10.2 calls of a remote agent", () => {
     session.apply(sendFailed(taskId, "c2"));
     expect(session.events("task.settled").map(({ callId, status }) => [callId, status])).toEqual([["c2", "failed"]]);
     session.apply(callback("c1", "still wanted"));
-    expect(session.events("task.settled").at(-1)).toMatchObject({ callId: "c1", status: "completed", output: "still wanted" });
+    expect(session.events("task.settled").at(-1)).toMatchObject({
+      callId: "c1",
+      status: "completed",
+      output: "still wanted",
+    });
   });
 });
 
@@ -221,7 +239,9 @@ describe("the remote's side", () => {
   const delegated = (): TestSession =>
     openSession({
       origin: { kind: "remote" },
-      first: message("work", { replyTo: { kind: "callback", callId: "c1", subagentName: "peer", url: "http://caller/cb", token: "t" } }),
+      first: message("work", {
+        replyTo: { kind: "callback", callId: "c1", subagentName: "peer", url: "http://caller/cb", token: "t" },
+      }),
     });
 
   test("PROTOCOL: a reply goes out as a callback", () => {
@@ -231,7 +251,14 @@ describe("the remote's side", () => {
       {
         kind: "callback",
         url: "http://caller/cb",
-        body: { kind: "turn.completed", callId: "c1", sessionId: "ses_1", subagentName: "peer", output: "done", outcome: { kind: "parked", result: { kind: "succeeded", output: "done" } } },
+        body: {
+          kind: "turn.completed",
+          callId: "c1",
+          sessionId: "ses_1",
+          subagentName: "peer",
+          output: "done",
+          outcome: { kind: "parked", result: { kind: "succeeded", output: "done" } },
+        },
       },
     ]);
   });
@@ -243,7 +270,9 @@ describe("the remote's side", () => {
   ] as const)("PROTOCOL: a turn that %s goes out as turn.failed (%o)", (result, input, kind) => {
     const session = delegated();
     session.apply(input);
-    expect(session.state.outbox).toMatchObject([{ body: { kind: "turn.failed", outcome: { kind, result: { kind: result } } } }]);
+    expect(session.state.outbox).toMatchObject([
+      { body: { kind: "turn.failed", outcome: { kind, result: { kind: result } } } },
+    ]);
   });
 
   test("what was sent is wanted no more, and saying so twice makes nothing", () => {

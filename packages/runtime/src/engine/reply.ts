@@ -8,12 +8,7 @@ export interface TurnOutcome {
 }
 
 /** Tells whoever waits for a turn how it ended: a local parent in this transaction, a remote one by callback. */
-export function replyToOrigin(
-  draft: Draft,
-  turnId: string,
-  replyTo: readonly ReplyTo[],
-  outcome: TurnOutcome,
-): void {
+export function replyToOrigin(draft: Draft, turnId: string, replyTo: readonly ReplyTo[], outcome: TurnOutcome): void {
   const { sessionId, origin } = draft.state;
   const callIds = replyTo.flatMap((to) => (to.kind === "local" ? [to.callId] : []));
   if (origin.kind === "local" && callIds.length > 0) {
@@ -54,9 +49,7 @@ function toCallbackBody(
     subagentName: to.subagentName,
     ...(status === "completed" ? { output } : {}),
     ...(status === "failed" ? { error } : {}),
-    ...(status === "cancelled"
-      ? { error: { code: "CANCELLED", message: "The turn was cancelled." } }
-      : {}),
+    ...(status === "cancelled" ? { error: { code: "CANCELLED", message: "The turn was cancelled." } } : {}),
     outcome: {
       kind: draft.state.ended ? "terminal" : "parked",
       result: { kind: result, ...(status === "completed" ? { output } : {}) },

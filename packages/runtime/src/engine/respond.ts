@@ -43,8 +43,7 @@ export function modelFailed(draft: Draft, failure: Failed): void {
 function commitText(draft: Draft, response: Responded, goesOn: boolean): void {
   const { text, reasoning } = response;
   // What a child says before its last word is not its reply, and readers must be able to tell (§6.6).
-  const finishReason =
-    goesOn && draft.state.origin.kind !== "root" ? "tool-calls" : response.finishReason;
+  const finishReason = goesOn && draft.state.origin.kind !== "root" ? "tool-calls" : response.finishReason;
   if (reasoning !== "") {
     draft.emit({
       public: true,

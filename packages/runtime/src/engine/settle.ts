@@ -65,7 +65,10 @@ function openCalls(draft: Draft, taskId: string): readonly TaskCall[] {
 }
 
 /** The remote took a message: its session is known, and cancelled at once if nobody waits for it any more. */
-export function remoteAccepted(draft: Draft, input: Omit<Extract<EffectInput, { kind: "remote.accepted" }>, "kind">): void {
+export function remoteAccepted(
+  draft: Draft,
+  input: Omit<Extract<EffectInput, { kind: "remote.accepted" }>, "kind">,
+): void {
   const { taskId, callId, remoteSessionId, deliveryId } = input;
   const task = draft.state.tasks[taskId];
   const call = task?.waiting.find((candidate) => candidate.callId === callId);

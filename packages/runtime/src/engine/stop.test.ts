@@ -1,5 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { agentCall, calls, deliver, lastTask, remoteAccepted, remoteCall, replied, says, startChild, startTurn, toolCall, modelFails } from "./session.fixture.ts";
+import {
+  agentCall,
+  calls,
+  deliver,
+  lastTask,
+  remoteAccepted,
+  remoteCall,
+  replied,
+  says,
+  startChild,
+  startTurn,
+  toolCall,
+  modelFails,
+} from "./session.fixture.ts";
 
 describe("§6.4 cancel", () => {
   test("a plain turn: its effects are no longer wanted, the session waits", () => {
@@ -25,7 +38,9 @@ describe("§6.4 cancel", () => {
     session.apply(calls(agentCall("c1")));
     session.apply(calls(agentCall("c2", lastTask(session)), agentCall("c3")));
     const made = session.apply({ kind: "cancel" });
-    expect(session.events("task.settled", made).map(({ callId, status, cancel }) => [callId, status, cancel?.reason])).toEqual([
+    expect(
+      session.events("task.settled", made).map(({ callId, status, cancel }) => [callId, status, cancel?.reason]),
+    ).toEqual([
       ["c1", "cancelled", "turn_cancelled"],
       ["c2", "cancelled", "turn_cancelled"],
       ["c3", "cancelled", "turn_cancelled"],
@@ -106,7 +121,10 @@ describe("§6.10 a turn that fails ends its tasks' work", () => {
     const session = startTurn();
     session.apply(calls(agentCall("c1")));
     const made = session.apply(modelFails(false));
-    expect(session.events("task.settled", made)[0]).toMatchObject({ status: "cancelled", cancel: { reason: "turn_ended" } });
+    expect(session.events("task.settled", made)[0]).toMatchObject({
+      status: "cancelled",
+      cancel: { reason: "turn_ended" },
+    });
     expect(made.posts[0]).toMatchObject({ sessionId: "ses_1.1", input: { kind: "cancel" } });
   });
 
@@ -127,7 +145,10 @@ describe("§16 reset", () => {
     const made = session.apply({ kind: "reset", reason: "enough" });
     expect(session.events("session.completed")[0]).toMatchObject({ reason: "enough" });
     expect(session.events("task.settled", made)).toMatchObject([{ callId: "c2", cancel: { reason: "turn_ended" } }]);
-    expect(made.posts.filter(({ input }) => input.kind === "reset").map(({ sessionId }) => sessionId)).toEqual(["ses_1.1", "ses_1.2"]);
+    expect(made.posts.filter(({ input }) => input.kind === "reset").map(({ sessionId }) => sessionId)).toEqual([
+      "ses_1.1",
+      "ses_1.2",
+    ]);
     expect(session.effects()).toEqual([]);
   });
 

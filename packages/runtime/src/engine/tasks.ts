@@ -2,13 +2,7 @@ import { beingSent } from "./decide.ts";
 import { inStep, type Draft } from "./draft.ts";
 import type { ChildSettledInput, ResolvedCall } from "./input.ts";
 import type { Outgoing, Task, TaskCall } from "./state.ts";
-import {
-  continuedReceipt,
-  startedReceipt,
-  tooManyTasks,
-  unknownTask,
-  wrapDelegation,
-} from "./text.ts";
+import { continuedReceipt, startedReceipt, tooManyTasks, unknownTask, wrapDelegation } from "./text.ts";
 
 const MAX_WORKING_TASKS = 32;
 

@@ -1,5 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { calls, deliver, message, openSession, says, startChild, startTurn, toolCall, toolSettled, ADA, BOB } from "./session.fixture.ts";
+import {
+  calls,
+  deliver,
+  message,
+  openSession,
+  says,
+  startChild,
+  startTurn,
+  toolCall,
+  toolSettled,
+  ADA,
+  BOB,
+} from "./session.fixture.ts";
 
 describe("plain turn", () => {
   test("PROTOCOL: the events of a plain turn come in the order of the protocol", () => {
@@ -70,9 +82,17 @@ describe("tools", () => {
 
   test("§4 a refused call fails with its reason, and the model is asked again", () => {
     const session = startTurn();
-    const refused = { callId: "x", name: "gone", input: {}, target: { kind: "refused", code: "UNKNOWN_TOOL", message: "no such tool" } } as const;
+    const refused = {
+      callId: "x",
+      name: "gone",
+      input: {},
+      target: { kind: "refused", code: "UNKNOWN_TOOL", message: "no such tool" },
+    } as const;
     const made = session.apply(calls(refused));
-    expect(session.events("action.result", made)[0]).toMatchObject({ status: "failed", result: { output: "no such tool" } });
+    expect(session.events("action.result", made)[0]).toMatchObject({
+      status: "failed",
+      result: { output: "no such tool" },
+    });
     expect(session.types(made).at(-1)).toBe("step.started");
   });
 
@@ -103,7 +123,11 @@ describe("§16 messages to a turn under way", () => {
     const session = startTurn();
     session.apply(calls(toolCall("t1")));
     expect(session.types(session.apply(deliver("wait")))).toEqual([]);
-    expect(session.types(session.apply(toolSettled("t1")))).toEqual(["action.result", "message.received", "step.started"]);
+    expect(session.types(session.apply(toolSettled("t1")))).toEqual([
+      "action.result",
+      "message.received",
+      "step.started",
+    ]);
     expect(session.events("turn.started")).toHaveLength(1);
   });
 
@@ -163,7 +187,9 @@ describe("§16 messages to a turn under way", () => {
     const session = startTurn({ first: message("hello", { deliveryId: "d1" }) });
     session.apply(deliver("more", { deliveryId: "d2" }));
     session.apply(says("bye"));
-    const read = session.entries.flatMap((entry) => (entry.type === "message.received" ? [entry.inner!.deliveryIds] : []));
+    const read = session.entries.flatMap((entry) =>
+      entry.type === "message.received" ? [entry.inner!.deliveryIds] : [],
+    );
     expect(read).toEqual([["d1"], ["d2"]]);
   });
 

@@ -169,8 +169,5 @@ function receive(draft: Draft, delivery: Delivery): void {
 
 function sameCaller({ principal }: Delivery, draft: Draft): boolean {
   const caller = draft.turn.principal;
-  return (
-    principal.authenticator === caller.authenticator && principal.principalId === caller.principalId
-  );
+  return principal.authenticator === caller.authenticator && principal.principalId === caller.principalId;
 }
-

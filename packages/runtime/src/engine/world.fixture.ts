@@ -58,7 +58,15 @@ export function createWorld(observer: Observer): World {
   let randoms = 0;
 
   const create = (id: string, member: Member): SimSession => {
-    const session: SimSession = { id, member, state: undefined, log: [], mail: new Map(), accepted: new Set(), running: new Map() };
+    const session: SimSession = {
+      id,
+      member,
+      state: undefined,
+      log: [],
+      mail: new Map(),
+      accepted: new Set(),
+      running: new Map(),
+    };
     sessions.set(id, session);
     return session;
   };
@@ -73,7 +81,11 @@ export function createWorld(observer: Observer): World {
     if (!sessions.has(post.sessionId) && post.input.kind === "open") create(post.sessionId, from.member);
     accept(post.sessionId, from.id, post.id, post.input);
   };
-  const feed = (session: SimSession, input: Input, { start = true, sender }: { start?: boolean; sender?: string } = {}): void => {
+  const feed = (
+    session: SimSession,
+    input: Input,
+    { start = true, sender }: { start?: boolean; sender?: string } = {},
+  ): void => {
     const before = session.state;
     const { entries, posts, state } = advance(before, input, {
       sessionId: session.id,
@@ -123,7 +135,8 @@ export function createWorld(observer: Observer): World {
         session.running.clear();
         session.state = fold(session.log);
         if (session.state === undefined) continue;
-        for (const { id } of decide(session.state)) feed(session, { kind: "effect.interrupted", effectId: id }, { start: false });
+        for (const { id } of decide(session.state))
+          feed(session, { kind: "effect.interrupted", effectId: id }, { start: false });
         startEffects(session);
       }
     },

@@ -44,7 +44,10 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
     });
 
     test("deliver: a message becomes a turn, its events get dense indexes", async () => {
-      const host = await open(await newWorld(), reply(() => "hello"));
+      const host = await open(
+        await newWorld(),
+        reply(() => "hello"),
+      );
       const { sessionId } = await host.open({ input: opening("hi") });
       const events = await until(host, sessionId, "session.waiting");
       expect(events.map(({ type }) => type)).toEqual([
@@ -64,14 +67,20 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
     });
 
     test("deliver: a session opened without a message waits for one", async () => {
-      const host = await open(await newWorld(), reply(() => "hello"));
+      const host = await open(
+        await newWorld(),
+        reply(() => "hello"),
+      );
       const { sessionId } = await host.open({ input: opening(undefined) });
       expect(await host.deliver(sessionId, "d1", message("d1", "hi"))).toBe("accepted");
       expect(await replies(host, sessionId, 1)).toEqual(["hello"]);
     });
 
     test("order: messages are read in the order in which they were accepted", async () => {
-      const host = await open(await newWorld(), reply(() => "ok"));
+      const host = await open(
+        await newWorld(),
+        reply(() => "ok"),
+      );
       const { sessionId } = await host.open({ input: opening(undefined) });
       const ids = Array.from({ length: 20 }, (_, index) => `d${index}`);
       await Promise.all(ids.map((id) => host.deliver(sessionId, id, message(id, id, "queue"))));
@@ -81,7 +90,10 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
     });
 
     test("dedupe: the same message is one turn, the same operation one session", async () => {
-      const host = await open(await newWorld(), reply(() => "ok"));
+      const host = await open(
+        await newWorld(),
+        reply(() => "ok"),
+      );
       const first = await host.open({ operationKey: "op", input: opening("hi") });
       const again = await host.open({ operationKey: "op", input: opening("hi") });
       expect(again).toEqual({ sessionId: first.sessionId, created: false });
@@ -96,7 +108,10 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
     });
 
     test("deliver: unknown and ended sessions refuse", async () => {
-      const host = await open(await newWorld(), reply(() => "ok"));
+      const host = await open(
+        await newWorld(),
+        reply(() => "ok"),
+      );
       expect(await host.deliver("ses_unknown", "d1", message("d1", "hi"))).toBe("unknown");
       expect(await host.head("ses_unknown")).toBeUndefined();
       expect(await host.state("ses_unknown")).toBeUndefined();
@@ -126,7 +141,10 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
     });
 
     test("signals: a reader is told of every change, and what it reads in pages is whole", async () => {
-      const host = await open(await newWorld(), reply(() => "ok"));
+      const host = await open(
+        await newWorld(),
+        reply(() => "ok"),
+      );
       const { sessionId } = await host.open({ input: opening("hi") });
       const events = await until(host, sessionId, "session.waiting");
       const paged: number[] = [];
@@ -193,7 +211,10 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
       await until(before, sessionId, "step.started");
       await before.deliver(sessionId, "d1", message("d1", "second", "queue"));
       await crash(before);
-      const after = await open(world, reply(() => "ok"));
+      const after = await open(
+        world,
+        reply(() => "ok"),
+      );
       expect(await replies(after, sessionId, 2)).toEqual(["ok", "ok"]);
     });
 
@@ -231,10 +252,16 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
       const { sessionId } = await before.open({ input: opening("hi") });
       await until(before, sessionId, "step.started");
       await crash(before);
-      const after = await open(world, reply(() => "ok"));
+      const after = await open(
+        world,
+        reply(() => "ok"),
+      );
       const events = await until(after, sessionId, "session.waiting");
       const steps = events.filter((event) => event.type === "step.started");
-      expect(steps.map(({ data }) => [data.stepIndex, data.attempt])).toEqual([[0, 1], [0, 2]]);
+      expect(steps.map(({ data }) => [data.stepIndex, data.attempt])).toEqual([
+        [0, 1],
+        [0, 2],
+      ]);
     });
 
     test("recovery: a child and its parent go on where they were", async () => {
@@ -251,7 +278,10 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
 
     test("recovery: parked sessions start nothing", async () => {
       const world = await newWorld();
-      const before = await open(world, reply(() => "ok"));
+      const before = await open(
+        world,
+        reply(() => "ok"),
+      );
       const { sessionId } = await before.open({ input: opening("hi") });
       await replies(before, sessionId, 1);
       await crash(before);

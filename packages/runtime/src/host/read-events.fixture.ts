@@ -21,11 +21,7 @@ export async function replies(host: Host, sessionId: string, count: number): Pro
   return events.flatMap((event) => (event.type === "message.completed" ? [event.data.message] : []));
 }
 
-function when(
-  host: Host,
-  sessionId: string,
-  condition: (events: StreamEvent[]) => boolean,
-): Promise<StreamEvent[]> {
+function when(host: Host, sessionId: string, condition: (events: StreamEvent[]) => boolean): Promise<StreamEvent[]> {
   return new Promise((resolve, reject) => {
     const look = async (): Promise<void> => {
       const events = await all(host, sessionId);

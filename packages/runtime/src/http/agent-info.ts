@@ -36,6 +36,12 @@ function toNodeInfo(node: ManifestNode, model: ModelFacts): Record<string, unkno
       source: subagent.source,
       ...(subagent.peer === undefined ? {} : { peer: subagent.peer }),
     })),
-    composition: node.composition.map(({ name, visible, kind, reason, source }) => ({ name, visible, kind, reason, source })),
+    composition: node.composition.map(({ name, visible, kind, reason, source }) => ({
+      name,
+      visible,
+      kind,
+      reason,
+      source,
+    })),
   };
 }

@@ -42,7 +42,12 @@ export interface TestAppOptions {
 }
 
 /** A member named `lead` with a tool, a local subagent and a peer, served without a socket. */
-export async function createTestApp({ perform, model, auth = [byHeader], env = {} }: TestAppOptions = {}): Promise<TestApp> {
+export async function createTestApp({
+  perform,
+  model,
+  auth = [byHeader],
+  env = {},
+}: TestAppOptions = {}): Promise<TestApp> {
   const registry = createRegistry(manifestSchema.parse(MANIFEST), {
     "agent.ts": defineAgent(model === undefined ? {} : { model }),
     "tools/add.ts": defineTool({
@@ -58,7 +63,8 @@ export async function createTestApp({ perform, model, auth = [byHeader], env = {
   const modelFacts = () => ({ modelId: "test/model", offline: false });
   const host = createSqlHost({
     store,
-    perform: perform ?? createPerform({ registry, env, tokens, publicBase: () => `http://lead.invalid${BASE}`, modelFacts }),
+    perform:
+      perform ?? createPerform({ registry, env, tokens, publicBase: () => `http://lead.invalid${BASE}`, modelFacts }),
     surroundings: ({ sessionId }) => ({
       sessionId,
       modelId: "test/model",
@@ -73,9 +79,19 @@ export async function createTestApp({ perform, model, auth = [byHeader], env = {
     onError: (error) => logged.push(String(error)),
   });
   onTestFinished(() => host.close());
-  const app = createApp({ host, registry, auth, tokens, env, modelFacts, mode: "development", log: (line) => logged.push(line) });
+  const app = createApp({
+    host,
+    registry,
+    auth,
+    tokens,
+    env,
+    modelFacts,
+    mode: "development",
+    log: (line) => logged.push(line),
+  });
 
-  const get: TestApp["get"] = async (path, { as = "ada" } = {}) => app.request(`${BASE}${path}`, { headers: { "x-user": as } });
+  const get: TestApp["get"] = async (path, { as = "ada" } = {}) =>
+    app.request(`${BASE}${path}`, { headers: { "x-user": as } });
   const events = async (sessionId: string): Promise<StreamEvent[]> =>
     (await host.events(sessionId, 0, 10_000)).map(({ line }) => JSON.parse(line) as StreamEvent);
   const post: TestApp["post"] = async (path, body, { as = "ada" } = {}) =>
@@ -115,7 +131,9 @@ export async function createTestApp({ perform, model, auth = [byHeader], env = {
 export const byHeader: Authenticator = Object.assign(
   ({ headers }: { headers: Headers }) => {
     const name = headers.get("x-user");
-    return name === null ? null : { authenticator: "header", principalId: name, principalType: "user" as const, attributes: {} };
+    return name === null
+      ? null
+      : { authenticator: "header", principalId: name, principalType: "user" as const, attributes: {} };
   },
   { challenge: 'Name realm="test"' },
 );
@@ -147,10 +165,25 @@ const MANIFEST = {
       description: "Leads.",
       source: "agent.ts",
       modelId: "test/model",
-      tools: [{ name: "add", source: "tools/add.ts", description: "Adds.", inputSchema: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } }, onInterrupt: "retry" }],
+      tools: [
+        {
+          name: "add",
+          source: "tools/add.ts",
+          description: "Adds.",
+          inputSchema: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } },
+          onInterrupt: "retry",
+        },
+      ],
       subagents: [
         { name: "peer", kind: "peer", source: "subagents/peer.ts", description: "Far away.", tool: true, peer: "far" },
-        { name: "helper", kind: "local", source: "subagents/helper/agent.ts", description: "Helps.", tool: true, nodeId: "root/helper" },
+        {
+          name: "helper",
+          kind: "local",
+          source: "subagents/helper/agent.ts",
+          description: "Helps.",
+          tool: true,
+          nodeId: "root/helper",
+        },
       ],
       composition: [
         { name: "add", visible: true, kind: "tool", reason: "authored", source: "tools/add.ts" },
@@ -158,6 +191,14 @@ const MANIFEST = {
         { name: "helper", visible: true, kind: "agent", reason: "derived", source: "subagents/helper/agent.ts" },
       ],
     },
-    { id: "root/helper", name: "helper", description: "Helps.", modelId: "test/model", tools: [], subagents: [], composition: [] },
+    {
+      id: "root/helper",
+      name: "helper",
+      description: "Helps.",
+      modelId: "test/model",
+      tools: [],
+      subagents: [],
+      composition: [],
+    },
   ],
 };

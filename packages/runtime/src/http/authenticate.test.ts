@@ -4,16 +4,26 @@ import { BASE, byHeader, createTestApp, hanging } from "./app.fixture.ts";
 
 const basic = httpBasic({ username: "team", password: "secret" });
 const credentials = (pair: string): { authorization: string } => ({ authorization: `Basic ${btoa(pair)}` });
-const someone = (principalId: string) => ({ authenticator: "t", principalId, principalType: "user" as const, attributes: {} });
+const someone = (principalId: string) => ({
+  authenticator: "t",
+  principalId,
+  principalType: "user" as const,
+  attributes: {},
+});
 
 describe("§18.1 the inbound walk", () => {
   test("goes in order and stops at the first that accepts", async () => {
     const asked: string[] = [];
-    const step = (name: string, accepts: boolean): Authenticator => () => {
-      asked.push(name);
-      return accepts ? someone(name) : null;
-    };
-    const { app } = await createTestApp({ perform: hanging, auth: [step("a", false), step("b", true), step("c", true)] });
+    const step =
+      (name: string, accepts: boolean): Authenticator =>
+      () => {
+        asked.push(name);
+        return accepts ? someone(name) : null;
+      };
+    const { app } = await createTestApp({
+      perform: hanging,
+      auth: [step("a", false), step("b", true), step("c", true)],
+    });
     expect((await app.request(`${BASE}/info`)).status).toBe(200);
     expect(asked).toEqual(["a", "b"]);
   });
@@ -24,7 +34,10 @@ describe("§18.1 the inbound walk", () => {
       const response = await app.request(`${BASE}/session`, { method: "POST", headers });
       return (await response.json()).sessionId;
     };
-    expect((await host.head(await create(credentials("team:secret"))))!.owner).toMatchObject({ authenticator: "http-basic", principalId: "team" });
+    expect((await host.head(await create(credentials("team:secret"))))!.owner).toMatchObject({
+      authenticator: "http-basic",
+      principalId: "team",
+    });
     expect((await host.head(await create({})))!.owner).toMatchObject({ principalType: "anonymous" });
   });
 
@@ -60,7 +73,12 @@ describe("§18.1 the inbound walk", () => {
   test("an authenticator that throws lets nobody in and shows nothing", async () => {
     const { app, logged } = await createTestApp({
       perform: hanging,
-      auth: [() => { throw new Error("secret-of-the-database"); }, none()],
+      auth: [
+        () => {
+          throw new Error("secret-of-the-database");
+        },
+        none(),
+      ],
     });
     const response = await app.request(`${BASE}/info`);
     expect(response.status).toBe(500);
@@ -68,14 +86,22 @@ describe("§18.1 the inbound walk", () => {
     expect(logged.join()).toContain("secret-of-the-database");
   });
 
-  test.each([{}, { authenticator: "x" }, "ada", { ...someone("a"), principalType: "god" }, { ...someone("") }])("a principal that is none (%j) lets nobody in", async (principal) => {
-    const { app } = await createTestApp({ perform: hanging, auth: [() => principal as never] });
-    expect((await app.request(`${BASE}/info`)).status).toBe(500);
-  });
+  test.each([{}, { authenticator: "x" }, "ada", { ...someone("a"), principalType: "god" }, { ...someone("") }])(
+    "a principal that is none (%j) lets nobody in",
+    async (principal) => {
+      const { app } = await createTestApp({ perform: hanging, auth: [() => principal as never] });
+      expect((await app.request(`${BASE}/info`)).status).toBe(500);
+    },
+  );
 
   test("§18.2 Host and forwarded headers grant nothing", async () => {
     const { app } = await createTestApp({ perform: hanging });
-    const headers = { host: "localhost", "x-forwarded-host": "localhost", "x-forwarded-for": "127.0.0.1", forwarded: "for=127.0.0.1" };
+    const headers = {
+      host: "localhost",
+      "x-forwarded-host": "localhost",
+      "x-forwarded-for": "127.0.0.1",
+      forwarded: "for=127.0.0.1",
+    };
     expect((await app.request(`http://localhost${BASE}/info`, { headers })).status).toBe(401);
   });
 });
@@ -85,20 +111,31 @@ describe("public routes", () => {
     const { app } = await createTestApp({ perform: hanging, auth: [] });
     for (const base of [BASE, "/eve/v1"]) {
       const response = await app.request(`${base}/health`);
-      expect([response.status, await response.json()]).toEqual([200, { ok: true, status: "ready", workflowId: "lead@test-build" }]);
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        { ok: true, status: "ready", workflowId: "lead@test-build" },
+      ]);
     }
   });
 
   test("another member's path is 404", async () => {
     const { app } = await createTestApp({ perform: hanging });
     const response = await app.request("/eve/research/v1/health");
-    expect([response.status, await response.json()]).toEqual([404, { ok: false, error: expect.any(String), code: "NOT_FOUND" }]);
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      { ok: false, error: expect.any(String), code: "NOT_FOUND" },
+    ]);
   });
 
   test("PROTOCOL: info names what is there, and no path of this machine", async () => {
     const { get } = await createTestApp({ perform: hanging });
     const text = await (await get("/info")).text();
-    expect(JSON.parse(text)).toMatchObject({ kind: "eve-agent-info", member: "lead", mode: "development", agents: [{ id: "root" }, { id: "root/helper" }] });
+    expect(JSON.parse(text)).toMatchObject({
+      kind: "eve-agent-info",
+      member: "lead",
+      mode: "development",
+      agents: [{ id: "root" }, { id: "root/helper" }],
+    });
     expect(text).not.toMatch(/"\/|file:|\\\\/);
   });
 });

@@ -7,7 +7,12 @@ import { BASE, createTestApp, saying, type TestApp } from "./app.fixture.ts";
 const ENV = { EVE_PEER_FAR_URL: "http://far.invalid" };
 
 const askPeer: readonly ResolvedCall[] = [
-  { callId: "c1", name: "peer", input: { message: "go" }, target: { kind: "remote", remote: { name: "peer", source: "subagents/peer.ts" }, description: "" } },
+  {
+    callId: "c1",
+    name: "peer",
+    input: { message: "go" },
+    target: { kind: "remote", remote: { name: "peer", source: "subagents/peer.ts" }, description: "" },
+  },
 ];
 
 /** Asks the peer in the first step of a turn, waits for it, then answers. The peer accepts at once, if `accepts`. */
@@ -18,7 +23,14 @@ function delegating({ accepts = true } = {}): Perform {
       return context.state.turn!.stepIndex === 0 ? { ...said, text: "", calls: askPeer } : said;
     }
     if (effect.kind === "send" && accepts) {
-      return { kind: "remote.accepted", taskId: effect.taskId, callId: effect.call.callId, remoteSessionId: "ses_far", deliveryId: "d", url: "http://far.invalid" };
+      return {
+        kind: "remote.accepted",
+        taskId: effect.taskId,
+        callId: effect.call.callId,
+        remoteSessionId: "ses_far",
+        deliveryId: "d",
+        url: "http://far.invalid",
+      };
     }
     return new Promise((resolve) => context.signal.addEventListener("abort", () => resolve(undefined)));
   };
@@ -55,7 +67,11 @@ describe("POST callback/:token", () => {
     const app = await waiting();
     expect(await call(app, app.token)).toBe(202);
     const events = await app.until(app.sessionId, "turn.completed");
-    expect(events.find(({ type }) => type === "task.settled")?.data).toMatchObject({ callId: "c1", status: "completed", output: "42" });
+    expect(events.find(({ type }) => type === "task.settled")?.data).toMatchObject({
+      callId: "c1",
+      status: "completed",
+      output: "42",
+    });
   });
 
   test.each([
@@ -80,7 +96,10 @@ describe("POST callback/:token", () => {
     const app = await waiting({ accepts: false });
     expect(await call(app, app.token)).toBe(202);
     const events = await app.until(app.sessionId, "turn.completed");
-    expect(events.find(({ type }) => type === "agent.started")?.data).toMatchObject({ sessionId: "ses_far", remote: { url: "http://far.invalid" } });
+    expect(events.find(({ type }) => type === "agent.started")?.data).toMatchObject({
+      sessionId: "ses_far",
+      remote: { url: "http://far.invalid" },
+    });
   });
 });
 

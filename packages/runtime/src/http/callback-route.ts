@@ -26,9 +26,7 @@ export async function receiveCallback(c: Context, { host, tokens, registry, env 
   const state = await host.state(sessionId);
   if (state === undefined || state.ended) throw unknown;
   const task = Object.values(state.tasks).find(({ waiting }) =>
-    waiting.some(
-      (waited) => waited.callId === callId && waited.turnId === turnId && !waited.abandoned,
-    ),
+    waiting.some((waited) => waited.callId === callId && waited.turnId === turnId && !waited.abandoned),
   );
   if (task === undefined && !(await host.delivered(sessionId, id))) throw unknown;
   const remote = task?.remote === undefined ? undefined : registry.remote(task.remote.source);

@@ -15,6 +15,8 @@ export function toProblem(c: Context, error: AgentError): Response {
 export function toInternalProblem(c: Context): Response {
   return toProblem(
     c,
-    new AgentError("INTERNAL", "The request failed inside the agent.", { fix: "Look at the agent's log, then try again." }),
+    new AgentError("INTERNAL", "The request failed inside the agent.", {
+      fix: "Look at the agent's log, then try again.",
+    }),
   );
 }

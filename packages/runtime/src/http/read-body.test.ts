@@ -2,9 +2,16 @@ import { describe, expect, test } from "vitest";
 import { BASE, createTestApp, saying } from "./app.fixture.ts";
 import { MAX_BODY_BYTES } from "./read-body.ts";
 
-async function send(body: BodyInit | undefined, headers: Record<string, string>): Promise<{ status: number; error: string; code: string }> {
+async function send(
+  body: BodyInit | undefined,
+  headers: Record<string, string>,
+): Promise<{ status: number; error: string; code: string }> {
   const { app } = await createTestApp({ perform: saying("hi") });
-  const init: RequestInit & { duplex: "half" } = { method: "POST", headers: { "x-user": "ada", ...headers }, duplex: "half" };
+  const init: RequestInit & { duplex: "half" } = {
+    method: "POST",
+    headers: { "x-user": "ada", ...headers },
+    duplex: "half",
+  };
   const response = await app.request(`${BASE}/session`, body === undefined ? init : { ...init, body });
   return { ...(await response.json()), status: response.status };
 }
@@ -12,25 +19,36 @@ async function send(body: BodyInit | undefined, headers: Record<string, string>)
 const json = { "content-type": "application/json" };
 
 describe("PROTOCOL: media types", () => {
-  test.each(["application/json", "application/json; charset=utf-8", "Application/JSON", "application/problem+json"])("%s is read", async (type) => {
-    expect((await send('{"message":"x"}', { "content-type": type })).status).toBe(202);
-  });
+  test.each(["application/json", "application/json; charset=utf-8", "Application/JSON", "application/problem+json"])(
+    "%s is read",
+    async (type) => {
+      expect((await send('{"message":"x"}', { "content-type": type })).status).toBe(202);
+    },
+  );
 
   test("what curl -d sends unasked is read when no browser sends it", async () => {
     expect((await send('{"message":"x"}', { "content-type": "application/x-www-form-urlencoded" })).status).toBe(202);
   });
 
-  test.each([{ origin: "https://evil.example" }, { origin: "null" }, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-origin" }])(
-    "a form of a browser (%j) is 415",
-    async (headers) => {
-      const { status, code } = await send('{"message":"x"}', { "content-type": "application/x-www-form-urlencoded", ...(headers as Record<string, string>) });
-      expect([status, code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+  test.each([
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-origin" },
+  ])("a form of a browser (%j) is 415", async (headers) => {
+    const { status, code } = await send('{"message":"x"}', {
+      "content-type": "application/x-www-form-urlencoded",
+      ...(headers as Record<string, string>),
+    });
+    expect([status, code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+  });
+
+  test.each(["text/plain", "multipart/form-data; boundary=x", "text/plain; application/json", "application/jsonp"])(
+    "%s is 415",
+    async (type) => {
+      expect((await send('{"message":"x"}', { "content-type": type })).status).toBe(415);
     },
   );
-
-  test.each(["text/plain", "multipart/form-data; boundary=x", "text/plain; application/json", "application/jsonp"])("%s is 415", async (type) => {
-    expect((await send('{"message":"x"}', { "content-type": type })).status).toBe(415);
-  });
 
   test("JSON of a browser is read: it had to ask first", async () => {
     expect((await send('{"message":"x"}', { ...json, origin: "https://app.example" })).status).toBe(202);
@@ -39,7 +57,12 @@ describe("PROTOCOL: media types", () => {
 
 describe("PROTOCOL: shapes", () => {
   test.each(["{", "hello", "{'message':'x'}", "\u0000", '{"message":"x"}}'])("%j is not JSON: 400", async (body) => {
-    expect(await send(body, json)).toMatchObject({ status: 400, ok: false, code: "BAD_REQUEST", error: expect.stringContaining("JSON") });
+    expect(await send(body, json)).toMatchObject({
+      status: 400,
+      ok: false,
+      code: "BAD_REQUEST",
+      error: expect.stringContaining("JSON"),
+    });
   });
 
   test.each([
@@ -50,8 +73,14 @@ describe("PROTOCOL: shapes", () => {
     ["message", { message: [{ type: "file", mediaType: "image/png" }] }],
     ["message", { message: [{ type: "file", mediaType: "image/png", url: "no url" }] }],
     ["operationId", { message: "x", operationId: "" }],
-    ["callback.url", { message: "x", callback: { callId: "c", subagentName: "s", token: "t".repeat(16), url: "ftp://x" } }],
-    ["callback.token", { message: "x", callback: { callId: "c", subagentName: "s", token: "short", url: "http://x.example" } }],
+    [
+      "callback.url",
+      { message: "x", callback: { callId: "c", subagentName: "s", token: "t".repeat(16), url: "ftp://x" } },
+    ],
+    [
+      "callback.token",
+      { message: "x", callback: { callId: "c", subagentName: "s", token: "short", url: "http://x.example" } },
+    ],
     ["protocolVersion", { message: "x", protocolVersion: "2" }],
   ])("a wrong %s is 400 and named (%j)", async (field, body) => {
     const { status, error } = await send(JSON.stringify(body), json);
@@ -72,7 +101,10 @@ describe("PROTOCOL: the limit", () => {
 
   test("a body that says it is larger is 413 before it is read", async () => {
     let pulled = 0;
-    const body = new ReadableStream<Uint8Array>({ pull: (controller) => void (pulled++, controller.enqueue(chunk)) }, { highWaterMark: 0 });
+    const body = new ReadableStream<Uint8Array>(
+      { pull: (controller) => void (pulled++, controller.enqueue(chunk)) },
+      { highWaterMark: 0 },
+    );
     const { status, code } = await send(body, { ...json, "content-length": String(MAX_BODY_BYTES + 1) });
     expect([status, code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
     expect(pulled).toBe(0);
@@ -80,7 +112,10 @@ describe("PROTOCOL: the limit", () => {
 
   test("a body that does not say so is cut off at the limit", async () => {
     let pulled = 0;
-    const body = new ReadableStream<Uint8Array>({ pull: (controller) => void (pulled++, controller.enqueue(chunk)) }, { highWaterMark: 0 });
+    const body = new ReadableStream<Uint8Array>(
+      { pull: (controller) => void (pulled++, controller.enqueue(chunk)) },
+      { highWaterMark: 0 },
+    );
     expect((await send(body, json)).status).toBe(413);
     expect(pulled * chunk.byteLength).toBeLessThan(MAX_BODY_BYTES + 4 * chunk.byteLength);
   });

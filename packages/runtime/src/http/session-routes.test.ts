@@ -8,7 +8,12 @@ describe("POST session", () => {
     const response = await post("/session", { message: "hello" });
     expect(response.status).toBe(202);
     const body = await response.json();
-    expect(body).toEqual({ ok: true, sessionId: expect.stringMatching(/^ses_/), status: "accepted", deliveryId: expect.stringMatching(/^del_/) });
+    expect(body).toEqual({
+      ok: true,
+      sessionId: expect.stringMatching(/^ses_/),
+      status: "accepted",
+      deliveryId: expect.stringMatching(/^del_/),
+    });
     expect(response.headers.get("x-eve-session-id")).toBe(body.sessionId);
     expect(response.headers.get("cache-control")).toBe("no-store");
   });
@@ -43,11 +48,22 @@ describe("POST session", () => {
   });
 
   test("real effects: a scripted model calls a tool and answers", async (context) => {
-    const model = scriptedModel([{ calls: [{ name: "add", input: { a: 1, b: 2 } }] }, { text: ["It is ", "3."] }], context);
+    const model = scriptedModel(
+      [{ calls: [{ name: "add", input: { a: 1, b: 2 } }] }, { text: ["It is ", "3."] }],
+      context,
+    );
     const { create, until } = await createTestApp({ model });
     const events = await until(await create(), "turn.completed");
-    expect(events.find(({ type }) => type === "action.result")?.data).toMatchObject({ status: "completed", result: { output: { sum: 3 } } });
-    expect(events.filter(({ type }) => type === "message.appended").map(({ data }) => (data as { messageDelta: string }).messageDelta).join("")).toBe("It is 3.");
+    expect(events.find(({ type }) => type === "action.result")?.data).toMatchObject({
+      status: "completed",
+      result: { output: { sum: 3 } },
+    });
+    expect(
+      events
+        .filter(({ type }) => type === "message.appended")
+        .map(({ data }) => (data as { messageDelta: string }).messageDelta)
+        .join(""),
+    ).toBe("It is 3.");
     expect(events.find(({ type }) => type === "message.completed")?.data).toMatchObject({ message: "It is 3." });
   });
 
@@ -59,7 +75,10 @@ describe("POST session", () => {
     ];
     const { sessionId } = await (await post("/session", { message })).json();
     const events = await until(sessionId, "message.received");
-    expect(events.find(({ type }) => type === "message.received")?.data).toMatchObject({ message: "look", parts: message });
+    expect(events.find(({ type }) => type === "message.received")?.data).toMatchObject({
+      message: "look",
+      parts: message,
+    });
   });
 
   test("§16 the same operationId of the same principal is the same session and delivery", async () => {
@@ -68,7 +87,9 @@ describe("POST session", () => {
     const first = await (await post("/session", body)).json();
     const second = await (await post("/session", body)).json();
     expect(second).toEqual(first);
-    expect((await until(first.sessionId, "session.waiting")).filter(({ type }) => type === "turn.started")).toHaveLength(1);
+    expect(
+      (await until(first.sessionId, "session.waiting")).filter(({ type }) => type === "turn.started"),
+    ).toHaveLength(1);
     const other = await (await post("/session", body, { as: "bob" })).json();
     expect(other.sessionId).not.toBe(first.sessionId);
   });
@@ -90,7 +111,10 @@ describe("POST session", () => {
   test("§18.4 a forwarded principal is refused", async () => {
     const { post } = await createTestApp({ perform: hanging });
     const someone = { authenticator: "a", principalId: "b", principalType: "user", attributes: {} };
-    const response = await post("/session", { message: "x", forwardedPrincipal: { current: someone, initiator: someone } });
+    const response = await post("/session", {
+      message: "x",
+      forwardedPrincipal: { current: someone, initiator: someone },
+    });
     expect(response.status).toBe(403);
     expect(await response.json()).toMatchObject({ ok: false, code: "FORBIDDEN" });
   });
@@ -111,7 +135,9 @@ describe("POST session/:id", () => {
     const response = await post(`/session/${sessionId}`, { message: "more" });
     expect(response.status).toBe(202);
     expect(await response.json()).toEqual({ ok: true, sessionId, status: "accepted", deliveryId: expect.any(String) });
-    expect((await until(sessionId, "session.waiting", 2)).filter(({ type }) => type === "turn.started")).toHaveLength(2);
+    expect((await until(sessionId, "session.waiting", 2)).filter(({ type }) => type === "turn.started")).toHaveLength(
+      2,
+    );
   });
 
   test("the same operationId is the same delivery", async () => {
@@ -123,7 +149,11 @@ describe("POST session/:id", () => {
     expect(await second.json()).toEqual(await first.json());
     await post(`/session/${sessionId}`, { message: "last" });
     const events = await until(sessionId, "session.waiting", 3);
-    expect(events.flatMap((event) => (event.type === "message.received" ? [event.data.message] : []))).toEqual(["hello", "more", "last"]);
+    expect(events.flatMap((event) => (event.type === "message.received" ? [event.data.message] : []))).toEqual([
+      "hello",
+      "more",
+      "last",
+    ]);
   });
 
   test("an ended session answers 409 session_not_active", async () => {
@@ -208,10 +238,21 @@ describe("§18.3 ownership: a stranger gets what an unknown id gets", () => {
   });
 
   test("a principal of the same name from another authenticator is a stranger", async () => {
-    const other = () => ({ authenticator: "other", principalId: "ada", principalType: "user" as const, attributes: {} });
+    const other = () => ({
+      authenticator: "other",
+      principalId: "ada",
+      principalType: "user" as const,
+      attributes: {},
+    });
     const { app, create } = await createTestApp({
       perform: hanging,
-      auth: [({ headers }) => (headers.has("x-user") ? { authenticator: "header", principalId: "ada", principalType: "user", attributes: {} } : null), other],
+      auth: [
+        ({ headers }) =>
+          headers.has("x-user")
+            ? { authenticator: "header", principalId: "ada", principalType: "user", attributes: {} }
+            : null,
+        other,
+      ],
     });
     const sessionId = await create();
     expect((await app.request(`${BASE}/session/${sessionId}/stream?follow=false`)).status).toBe(404);

@@ -50,9 +50,7 @@ async function createSession(c: RouteContext, host: Host, agentName: string): Pr
   }
   const deliveryId = toDeliveryId("create", principal, operationId);
   const first =
-    message === undefined
-      ? undefined
-      : toDelivery({ deliveryId, message, principal, policy: "queue", callback });
+    message === undefined ? undefined : toDelivery({ deliveryId, message, principal, policy: "queue", callback });
   const { sessionId } = await host.open({
     ...(operationId === undefined ? {} : { operationKey: operationKey("create", principal, operationId) }),
     input: {
@@ -89,9 +87,7 @@ async function sendMessage(c: RouteContext, host: Host): Promise<Response> {
 async function cancelTurn(c: RouteContext, host: Host): Promise<Response> {
   const sessionId = c.req.param("id")!;
   const { turnId } = await readBody(c, cancelSchema);
-  const turn = owns(await host.head(sessionId), c.get("principal"))
-    ? (await host.state(sessionId))?.turn
-    : undefined;
+  const turn = owns(await host.head(sessionId), c.get("principal")) ? (await host.state(sessionId))?.turn : undefined;
   c.header("cache-control", "no-store");
   if (turn === undefined || (turnId !== undefined && turnId !== turn.turnId)) {
     return c.json({ status: "no_active_turn" });

@@ -8,7 +8,8 @@ async function finished(): Promise<TestApp & { sessionId: string; all: StreamEve
   return { ...app, sessionId, all: await app.until(sessionId, "session.waiting") };
 }
 
-const lines = (text: string): StreamEvent[] => text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as StreamEvent]));
+const lines = (text: string): StreamEvent[] =>
+  text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as StreamEvent]));
 
 /** Reads a followed stream until `enough`, then lets go of it. */
 async function follow(response: Response, enough: (text: string) => boolean): Promise<string> {
@@ -99,7 +100,10 @@ describe("GET session/:id/stream", () => {
   test("PROTOCOL: an unknown session is 404", async () => {
     const { get } = await createTestApp({ perform: hanging });
     const response = await get("/session/ses_unknown/stream");
-    expect([response.status, await response.json()]).toEqual([404, { ok: false, error: expect.any(String), code: "NOT_FOUND" }]);
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      { ok: false, error: expect.any(String), code: "NOT_FOUND" },
+    ]);
   });
 
   test("an ended session can still be read", async () => {

@@ -18,7 +18,9 @@ export async function relaySubagentStream(
   { host, registry, env }: { host: Host; registry: Registry; env: Readonly<Record<string, string | undefined>> },
 ): Promise<Response> {
   const { id, callId, childId } = c.req.param() as { id: string; callId: string; childId: string };
-  const unknown = new AgentError("NOT_FOUND", "This session has no such agent.", { fix: "Use the streamPath of agent.started." });
+  const unknown = new AgentError("NOT_FOUND", "This session has no such agent.", {
+    fix: "Use the streamPath of agent.started.",
+  });
   if (!owns(await host.head(id), c.get("principal"))) throw unknown;
   const state = await host.state(id);
   const task = Object.values(state?.tasks ?? {}).find(

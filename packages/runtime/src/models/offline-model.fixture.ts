@@ -1,4 +1,10 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultOutput } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultOutput,
+} from "@ai-sdk/provider";
 import { AGENT_TOOL_SCHEMA, startedReceipt, taskResultMessage } from "../engine/text.ts";
 import { offlineModel } from "./offline-model.ts";
 

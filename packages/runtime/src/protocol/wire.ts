@@ -37,9 +37,7 @@ export const createSessionSchema = z.object({
   callback: callbackSchema.optional(),
   capabilities: z.object({ requestInput: z.boolean().optional() }).optional(),
   protocolVersion: z.number().int().optional(),
-  forwardedPrincipal: z
-    .object({ current: principalSchema, initiator: principalSchema })
-    .optional(),
+  forwardedPrincipal: z.object({ current: principalSchema, initiator: principalSchema }).optional(),
 });
 
 export const sendSchema = z.object({

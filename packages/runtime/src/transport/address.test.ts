@@ -1,10 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { defineRemoteAgent, defineWorkspaceAgent, type RemoteAgentOptions, type WorkspaceAgentOptions } from "../define/index.ts";
+import {
+  defineRemoteAgent,
+  defineWorkspaceAgent,
+  type RemoteAgentOptions,
+  type WorkspaceAgentOptions,
+} from "../define/index.ts";
 import type { ManifestSubagent } from "../protocol/manifest.ts";
 import { peerVariable, resolveAddress, type RemoteAddress } from "./address.ts";
 import { basic, bearer } from "./auth.ts";
 
-const manifest = { name: "research", kind: "peer", source: "subagents/research.ts", description: "", tool: true } as ManifestSubagent;
+const manifest = {
+  name: "research",
+  kind: "peer",
+  source: "subagents/research.ts",
+  description: "",
+  tool: true,
+} as ManifestSubagent;
 const peer = (options: Partial<WorkspaceAgentOptions> = {}, name = "research") =>
   ({ kind: "peer", manifest, peer: name, definition: defineWorkspaceAgent({ name, ...options }) }) as const;
 const remote = (options: Partial<RemoteAgentOptions> & { url: RemoteAgentOptions["url"] }) =>
@@ -16,7 +27,10 @@ const BOUND = { EVE_PEER_RESEARCH_URL: "http://10.0.0.7:4001", EVE_PEER_RESEARCH
 
 describe("§10.4 the address of a peer, in order", () => {
   test("1. the explicit transport, which replaces the rest completely", async () => {
-    const address = await resolveAddress(peer({ transport: { url: "https://explicit.example" } }), { ...BOUND, ...DEV });
+    const address = await resolveAddress(peer({ transport: { url: "https://explicit.example" } }), {
+      ...BOUND,
+      ...DEV,
+    });
     expect(address.sessions).toBe("https://explicit.example/eve/research/v1/session");
     expect(await headersOf(address)).toEqual({});
   });
@@ -53,16 +67,24 @@ describe("§10.4 the address of a peer, in order", () => {
     expect(peerVariable("my-peer-2")).toBe("EVE_PEER_MY_PEER_2");
   });
 
-  test.each(["", "10.0.0.7:4001", "ftp://x", "not a url"])("a transport that returns %j is NO_TRANSPORT", async (url) => {
-    await expect(resolveAddress(peer({ transport: { url: () => url } }), DEV)).rejects.toMatchObject({ code: "NO_TRANSPORT" });
-  });
+  test.each(["", "10.0.0.7:4001", "ftp://x", "not a url"])(
+    "a transport that returns %j is NO_TRANSPORT",
+    async (url) => {
+      await expect(resolveAddress(peer({ transport: { url: () => url } }), DEV)).rejects.toMatchObject({
+        code: "NO_TRANSPORT",
+      });
+    },
+  );
 
-  test.each(["10.0.0.7:4001", "ftp://x", "not a url"])("a binding that is %j is NO_TRANSPORT and names its variable", async (url) => {
-    await expect(resolveAddress(peer(), { EVE_PEER_RESEARCH_URL: url })).rejects.toMatchObject({
-      code: "NO_TRANSPORT",
-      message: expect.stringContaining("EVE_PEER_RESEARCH_URL"),
-    });
-  });
+  test.each(["10.0.0.7:4001", "ftp://x", "not a url"])(
+    "a binding that is %j is NO_TRANSPORT and names its variable",
+    async (url) => {
+      await expect(resolveAddress(peer(), { EVE_PEER_RESEARCH_URL: url })).rejects.toMatchObject({
+        code: "NO_TRANSPORT",
+        message: expect.stringContaining("EVE_PEER_RESEARCH_URL"),
+      });
+    },
+  );
 });
 
 describe("§10.1 base paths are kept", () => {
@@ -83,7 +105,9 @@ describe("§10.1 base paths are kept", () => {
   });
 
   test("an authored path is taken as it is, also below a mount", async () => {
-    expect((await resolveAddress(remote({ url: "https://x.example/eve/research", path: "/run" }), {})).sessions).toBe("https://x.example/eve/research/run");
+    expect((await resolveAddress(remote({ url: "https://x.example/eve/research", path: "/run" }), {})).sessions).toBe(
+      "https://x.example/eve/research/run",
+    );
   });
 
   test("a function is read for every request", async () => {
@@ -99,7 +123,11 @@ describe("§10.5 credentials", () => {
   test("headers and auth together, auth wins, each read afresh", async () => {
     let n = 0;
     const address = await resolveAddress(
-      remote({ url: "https://x.example", headers: () => ({ "x-team": "a", authorization: "none" }), auth: bearer(() => `t${++n}`) }),
+      remote({
+        url: "https://x.example",
+        headers: () => ({ "x-team": "a", authorization: "none" }),
+        auth: bearer(() => `t${++n}`),
+      }),
       {},
     );
     expect(await headersOf(address)).toEqual({ "x-team": "a", authorization: "Bearer t1" });

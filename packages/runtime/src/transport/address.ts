@@ -42,10 +42,14 @@ export async function resolveAddress(remote: Remote, env: Env): Promise<RemoteAd
   if (env.VERCEL === "1" && env.VERCEL_ENV === "development" && env.VERCEL_URL) {
     return atUrl(`http://${env.VERCEL_URL}`, path, async () => ({}));
   }
-  throw new AgentError("NO_TRANSPORT", `No address is known for the peer "${remote.peer}" (agent/${remote.manifest.source}).`, {
-    fix: `Start the workspace with \`vercel dev --local\`, set ${variable}_URL, or give defineWorkspaceAgent a \`transport\`.`,
-    data: { peer: remote.peer },
-  });
+  throw new AgentError(
+    "NO_TRANSPORT",
+    `No address is known for the peer "${remote.peer}" (agent/${remote.manifest.source}).`,
+    {
+      fix: `Start the workspace with \`vercel dev --local\`, set ${variable}_URL, or give defineWorkspaceAgent a \`transport\`.`,
+      data: { peer: remote.peer },
+    },
+  );
 }
 
 /** Environment variables of a peer begin with this: `EVE_PEER_<NAME>`. */

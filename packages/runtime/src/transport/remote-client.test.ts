@@ -3,7 +3,13 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { AgentError } from "../errors.ts";
 import type { RemoteAddress } from "./address.ts";
-import { createRemoteSession, postCallback, readRemoteStream, sendToRemoteSession, stopRemoteSession } from "./remote-client.ts";
+import {
+  createRemoteSession,
+  postCallback,
+  readRemoteStream,
+  sendToRemoteSession,
+  stopRemoteSession,
+} from "./remote-client.ts";
 
 interface Seen {
   readonly method: string;
@@ -34,9 +40,14 @@ async function listen(answer: Answer): Promise<{ seen: Seen[]; address: RemoteAd
   return { seen, origin, address: { sessions: `${origin}/base/eve/far/v1/session`, url: `${origin}/base`, headers } };
 }
 
-const json = (status: number, body: unknown): Answer => (response) =>
-  void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-const text = (status: number, body: string, headers = {}): Answer => (response) => void response.writeHead(status, headers).end(body);
+const json =
+  (status: number, body: unknown): Answer =>
+  (response) =>
+    void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+const text =
+  (status: number, body: string, headers = {}): Answer =>
+  (response) =>
+    void response.writeHead(status, headers).end(body);
 const signal = (): AbortSignal => new AbortController().signal;
 const accepted = { ok: true, sessionId: "ses_far", status: "accepted", deliveryId: "del_1" };
 
@@ -46,9 +57,18 @@ describe("create", () => {
     const got = await createRemoteSession({ address, signal: signal() }, { message: "go", operationId: "op" });
     expect(got).toEqual({ sessionId: "ses_far", deliveryId: "del_1" });
     expect(seen).toMatchObject([
-      { method: "POST", path: "/base/eve/far/v1/session", headers: { authorization: "Bearer token", "content-type": "application/json" } },
+      {
+        method: "POST",
+        path: "/base/eve/far/v1/session",
+        headers: { authorization: "Bearer token", "content-type": "application/json" },
+      },
     ]);
-    expect(JSON.parse(seen[0]!.body)).toEqual({ message: "go", operationId: "op", capabilities: { requestInput: true }, protocolVersion: 2 });
+    expect(JSON.parse(seen[0]!.body)).toEqual({
+      message: "go",
+      operationId: "op",
+      capabilities: { requestInput: true },
+      protocolVersion: 2,
+    });
   });
 
   test.each([
@@ -56,10 +76,20 @@ describe("create", () => {
     ["empty", text(202, "")],
     ["without a session", json(202, { ok: true })],
     ["with an empty session id", json(202, { sessionId: "" })],
-    ["cut off", (response: ServerResponse) => void (response.writeHead(202, { "content-length": "100" }).write('{"sess'), setTimeout(() => response.destroy(), 20))],
+    [
+      "cut off",
+      (response: ServerResponse) =>
+        void (
+          response.writeHead(202, { "content-length": "100" }).write('{"sess'),
+          setTimeout(() => response.destroy(), 20)
+        ),
+    ],
   ] as const)("§10.3 a 2xx whose body is %s may have run: UNCERTAIN_OUTCOME, not again", async (_, answer) => {
     const { address } = await listen(answer);
-    await expect(createRemoteSession({ address, signal: signal() }, {})).rejects.toMatchObject({ code: "UNCERTAIN_OUTCOME", retryable: false });
+    await expect(createRemoteSession({ address, signal: signal() }, {})).rejects.toMatchObject({
+      code: "UNCERTAIN_OUTCOME",
+      retryable: false,
+    });
   });
 
   test.each([
@@ -72,7 +102,11 @@ describe("create", () => {
     const { address } = await listen(json(202, { ...accepted, protocolVersion }));
     const result = createRemoteSession({ address, signal: signal() }, {});
     if (served) await expect(result).resolves.toBeDefined();
-    else await expect(result).rejects.toMatchObject({ code: "PROTOCOL_MISMATCH", message: expect.stringContaining(String(protocolVersion)) });
+    else
+      await expect(result).rejects.toMatchObject({
+        code: "PROTOCOL_MISMATCH",
+        message: expect.stringContaining(String(protocolVersion)),
+      });
   });
 
   test.each([
@@ -100,7 +134,10 @@ describe("create", () => {
   test.each([301, 302, 303, 307, 308])("§10.5 a %i is not followed, and no credential leaves", async (status) => {
     const other = await listen(json(202, accepted));
     const { address } = await listen(text(status, "", { location: `${other.origin}/eve/far/v1/session` }));
-    await expect(createRemoteSession({ address, signal: signal() }, {})).rejects.toMatchObject({ status, retryable: false });
+    await expect(createRemoteSession({ address, signal: signal() }, {})).rejects.toMatchObject({
+      status,
+      retryable: false,
+    });
     expect(other.seen).toEqual([]);
   });
 
@@ -117,7 +154,9 @@ describe("create", () => {
     const headers = async () => {
       throw new AgentError("NO_TRANSPORT", "The outbound token is empty.");
     };
-    await expect(createRemoteSession({ address: { ...address, headers }, signal: signal() }, {})).rejects.toMatchObject({ code: "NO_TRANSPORT" });
+    await expect(createRemoteSession({ address: { ...address, headers }, signal: signal() }, {})).rejects.toMatchObject(
+      { code: "NO_TRANSPORT" },
+    );
     expect(seen).toEqual([]);
   });
 
@@ -140,7 +179,10 @@ describe("§10.2 ids in URLs", () => {
     const { seen, address } = await listen(json(202, accepted));
     await sendToRemoteSession({ address, signal: signal() }, id, { message: "x" });
     await stopRemoteSession({ address, signal: signal() }, id, "cancel");
-    expect(seen.map(({ path }) => path)).toEqual([`/base/eve/far/v1/session/${encoded}`, `/base/eve/far/v1/session/${encoded}/cancel`]);
+    expect(seen.map(({ path }) => path)).toEqual([
+      `/base/eve/far/v1/session/${encoded}`,
+      `/base/eve/far/v1/session/${encoded}/cancel`,
+    ]);
   });
 
   test.each([".", "..", ""])("%j is refused without a fetch, for every verb, and not tried again", async (id) => {
@@ -170,27 +212,43 @@ describe("callbacks", () => {
   });
 
   test("a caller that is down is tried again", async () => {
-    await expect(postCallback("http://127.0.0.1:9/callback/t", {}, signal())).rejects.toMatchObject({ retryable: true });
+    await expect(postCallback("http://127.0.0.1:9/callback/t", {}, signal())).rejects.toMatchObject({
+      retryable: true,
+    });
   });
 });
 
 describe("the stream", () => {
-  const event = { type: "turn.started", data: { turnId: "turn_0", sequence: 0 }, meta: { id: "evt_1", at: "2026-01-01T00:00:00Z" } };
+  const event = {
+    type: "turn.started",
+    data: { turnId: "turn_0", sequence: 0 },
+    meta: { id: "evt_1", at: "2026-01-01T00:00:00Z" },
+  };
 
   test("all events so far, blank lines left out", async () => {
     const { seen, address } = await listen(text(200, `\n${JSON.stringify(event)}\n\n${JSON.stringify(event)}\n`));
     expect(await readRemoteStream({ address, signal: signal() }, "ses_far")).toEqual([event, event]);
-    expect(seen).toMatchObject([{ method: "GET", path: "/base/eve/far/v1/session/ses_far/stream?startIndex=0&follow=false" }]);
+    expect(seen).toMatchObject([
+      { method: "GET", path: "/base/eve/far/v1/session/ses_far/stream?startIndex=0&follow=false" },
+    ]);
   });
 
   test("a stream that is cut off is worth another try", async () => {
-    const { address } = await listen((response) => void (response.writeHead(200).write('{"type":'), setTimeout(() => response.destroy(), 20)));
-    await expect(readRemoteStream({ address, signal: signal() }, "ses_far")).rejects.toMatchObject({ code: "REMOTE_FAILED", retryable: true });
+    const { address } = await listen(
+      (response) => void (response.writeHead(200).write('{"type":'), setTimeout(() => response.destroy(), 20)),
+    );
+    await expect(readRemoteStream({ address, signal: signal() }, "ses_far")).rejects.toMatchObject({
+      code: "REMOTE_FAILED",
+      retryable: true,
+    });
   });
 
   test("a stream that is no NDJSON is not", async () => {
     const { address } = await listen(text(200, "<html>hello</html>"));
-    await expect(readRemoteStream({ address, signal: signal() }, "ses_far")).rejects.toMatchObject({ code: "REMOTE_FAILED", retryable: false });
+    await expect(readRemoteStream({ address, signal: signal() }, "ses_far")).rejects.toMatchObject({
+      code: "REMOTE_FAILED",
+      retryable: false,
+    });
   });
 
   test("a redirect is not followed", async () => {
@@ -205,6 +263,8 @@ describe("the stream", () => {
     const headers = async () => {
       throw new AgentError("NO_TRANSPORT", "The outbound token is empty.");
     };
-    await expect(readRemoteStream({ address: { ...address, headers }, signal: signal() }, "s")).rejects.toMatchObject({ code: "NO_TRANSPORT" });
+    await expect(readRemoteStream({ address: { ...address, headers }, signal: signal() }, "s")).rejects.toMatchObject({
+      code: "NO_TRANSPORT",
+    });
   });
 });

@@ -11,7 +11,11 @@ export class RemoteFailure extends Error {
   readonly retryable: boolean;
   readonly status: number | undefined;
 
-  constructor(code: RemoteFailure["code"], message: string, options: { retryable?: boolean; status?: number; cause?: unknown } = {}) {
+  constructor(
+    code: RemoteFailure["code"],
+    message: string,
+    options: { retryable?: boolean; status?: number; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = "RemoteFailure";
     this.code = code;
@@ -55,7 +59,11 @@ export async function stopRemoteSession(request: Request, sessionId: string, ver
 }
 
 /** Posts a callback to a caller. A caller that no longer knows the token is answered, too. */
-export async function postCallback(url: string, body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
+export async function postCallback(
+  url: string,
+  body: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<void> {
   const address: RemoteAddress = { sessions: url, url, headers: async () => ({}) };
   const response = await post({ address, signal }, url, body, [404, 410]);
   await response.body?.cancel();

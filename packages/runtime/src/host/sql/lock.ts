@@ -11,7 +11,10 @@ const PATIENCE_MS = 3_000;
  *
  * @throws AgentError `STORE_LOCKED` when another process owns it.
  */
-export function lockStore(file: string, patienceMs: number = PATIENCE_MS): { readonly describe: (owner: Readonly<Record<string, unknown>>) => void; readonly release: () => void } {
+export function lockStore(
+  file: string,
+  patienceMs: number = PATIENCE_MS,
+): { readonly describe: (owner: Readonly<Record<string, unknown>>) => void; readonly release: () => void } {
   const ownerFile = `${file}.json`;
   const db = new DatabaseSync(file);
   try {

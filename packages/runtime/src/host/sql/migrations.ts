@@ -48,10 +48,14 @@ export function migrate(db: DatabaseSync, file: string): void {
   const version = configure(db, file);
   if (version > MIGRATIONS.length) {
     db.close();
-    throw new AgentError("STORE_UNUSABLE", `The store is of version ${version}; this runtime knows up to ${MIGRATIONS.length}.`, {
-      fix: "Run the runtime that wrote it, or point EVE_STORE at another folder.",
-      data: { version },
-    });
+    throw new AgentError(
+      "STORE_UNUSABLE",
+      `The store is of version ${version}; this runtime knows up to ${MIGRATIONS.length}.`,
+      {
+        fix: "Run the runtime that wrote it, or point EVE_STORE at another folder.",
+        data: { version },
+      },
+    );
   }
   MIGRATIONS.slice(version).forEach((statements, offset) => {
     db.exec(`BEGIN IMMEDIATE; ${statements} PRAGMA user_version = ${version + offset + 1}; COMMIT;`);

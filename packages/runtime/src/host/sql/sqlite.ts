@@ -21,9 +21,9 @@ const SQL = {
   knowsMail: "SELECT 1 FROM mail m JOIN sessions s ON s.pk = m.session WHERE s.id = ? AND m.id = ?",
   takeMail: "UPDATE mail SET body = NULL WHERE position = ?",
   moreMail: "SELECT 1 FROM mail WHERE session = ? AND body IS NOT NULL LIMIT 1",
-  insertEntry: "INSERT INTO log (session, seq, idx, kind, type, id, at, data, inner) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-  updateSession:
-    "UPDATE sessions SET version = ?, next_index = ?, active = ?, ended = ? WHERE pk = ? AND version = ?",
+  insertEntry:
+    "INSERT INTO log (session, seq, idx, kind, type, id, at, data, inner) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  updateSession: "UPDATE sessions SET version = ?, next_index = ?, active = ?, ended = ? WHERE pk = ? AND version = ?",
   load: "SELECT kind, type, data, inner FROM log WHERE session = ? AND kind <> 2 ORDER BY seq",
   events:
     "SELECT l.idx, l.type, l.id, l.at, l.data, l.inner FROM log l JOIN sessions s ON s.pk = l.session WHERE s.id = ? AND l.idx >= ? ORDER BY l.idx LIMIT ?",
