@@ -93,6 +93,7 @@ describe("§10.1 base paths are kept", () => {
     ["https://x.example/", "https://x.example/eve/v1/session"],
     ["https://x.example/base", "https://x.example/base/eve/v1/session"],
     ["https://x.example/base//", "https://x.example/base/eve/v1/session"],
+    ["https://x.example/eve/v1", "https://x.example/eve/v1/session"],
     ["https://x.example/eve/research", "https://x.example/eve/research/v1/session"],
     ["https://x.example/base/eve/research/", "https://x.example/base/eve/research/v1/session"],
   ])("%s → %s", async (url, sessions) => {

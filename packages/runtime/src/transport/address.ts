@@ -78,6 +78,7 @@ function isHttpUrl(url: string): boolean {
 
 function atUrl(url: string, path: string, headers: RemoteAddress["headers"]): RemoteAddress {
   const base = url.replace(/\/+$/, "");
+  if (base.endsWith("/eve/v1")) return { sessions: `${base}/session`, url: base, headers };
   // A host that already ends in a member's mount gets the API below that mount.
   const mounted = /\/eve\/[a-z][a-z0-9-]*$/.test(base);
   return { sessions: mounted ? `${base}/v1/session` : `${base}${path}`, url: base, headers };
