@@ -6,7 +6,7 @@ import { postJson } from "./support/post-json.ts";
 import { startWorkspace, type RunningWorkspace } from "./support/start-workspace.ts";
 
 /** PROTOCOL, Routes: a client gives up after 15 s, a heartbeat comes at least every 10 s. */
-const HEARTBEAT_MS = 10_500;
+const HEARTBEAT_MS = 10_000;
 
 let workspace: RunningWorkspace;
 let foreman: Member;

@@ -1,19 +1,26 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { DIAGNOSTIC_CODES } from "./discover/diagnostic.ts";
 import { AgentError, ERROR_CODES, messageOf } from "./errors.ts";
 
 describe("docs/errors.md", () => {
   const text = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "utf8");
-  const sections = text
-    .split(/^# Build diagnostics$/m)[0]!
-    .split(/^## /m)
-    .slice(1);
+  const [errors, diagnostics] = text.split(/^# Build diagnostics$/m).map((part) => part.split(/^## /m).slice(1)) as [
+    string[],
+    string[],
+  ];
 
   it("has one section for every code, in their order", () => {
-    expect(sections.map((section) => section.split("\n")[0])).toEqual(Object.keys(ERROR_CODES));
+    expect(errors.map((section) => section.split("\n")[0])).toEqual(Object.keys(ERROR_CODES));
+    expect(diagnostics.map((section) => section.split("\n")[0])).toEqual(DIAGNOSTIC_CODES);
   });
 
-  it.each(sections.map((section) => [section.split("\n")[0]!, section]))(
+  it.each(diagnostics)("says of a diagnostic what it means and how to repair it: %#", (section) => {
+    expect(section).toMatch(/\*\*Cause\.\*\* \S/);
+    expect(section).toMatch(/\*\*Repair\.\*\* \S/);
+  });
+
+  it.each(errors.map((section) => [section.split("\n")[0]!, section]))(
     "says of %s what it means and how to repair it",
     (code, section) => {
       const { status, retryable } = ERROR_CODES[code as keyof typeof ERROR_CODES];

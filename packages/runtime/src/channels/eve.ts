@@ -18,6 +18,6 @@ export interface EveChannelDefinition {
  * export default eveChannel({ auth: [httpBasic({ username: "team", password: process.env.TEAM_PASSWORD })] });
  */
 export function eveChannel(options: EveChannelOptions = {}): EveChannelDefinition {
-  checkOptions("eveChannel", options, { auth: "object?" });
-  return brand("channel", { auth: options.auth ?? [localDev()] });
+  checkOptions("eveChannel", options, { auth: "functions?" });
+  return brand("channel", { auth: Object.freeze([...(options.auth ?? [localDev()])]) });
 }

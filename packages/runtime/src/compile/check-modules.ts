@@ -73,10 +73,12 @@ function reportFailure(
     }
     case "threw": {
       const frame = authoredFrame(memberDir, outcome.stack) ?? { path: module.path, line };
-      const at =
-        outcome.option === undefined ? frame.line : lineOfOption(readSource(frame.path), outcome.option, frame.line);
+      if (outcome.option !== undefined) {
+        const at = lineOfOption(readSource(frame.path), outcome.option, frame.line);
+        return report("OPTION_INVALID", frame.path, at, outcome.message, outcome.fix ?? "Correct the option.");
+      }
       const fix = outcome.fix ?? "Make the file load without an error; do work inside functions, not at the top level.";
-      return report("MODULE_THREW", frame.path, at, `Loading this file failed: ${outcome.message}`, fix);
+      return report("MODULE_THREW", frame.path, frame.line, `Loading this file failed: ${outcome.message}`, fix);
     }
   }
 }
@@ -102,7 +104,7 @@ function isSound(module: SlotModule, definition: DefinitionSummary, report: Repo
   }
   if (definition.kind !== "tool") return true;
 
-  const { inputSchema, onInterrupt } = definition;
+  const { inputSchema } = definition;
   const line = (option: string): number => lineOfOption(text, option);
   if (typeof inputSchema === "string") {
     const message = `inputSchema can not be given to a model: ${inputSchema}.`;
@@ -113,10 +115,6 @@ function isSound(module: SlotModule, definition: DefinitionSummary, report: Repo
       message,
       "Use z.object({ … }) of Zod 4 with fields that JSON can hold.",
     );
-  }
-  if (onInterrupt !== "retry" && onInterrupt !== "fail") {
-    const message = `onInterrupt can not be ${JSON.stringify(onInterrupt)}.`;
-    report("OPTION_INVALID", module.path, line("onInterrupt"), message, 'Set it to "retry" or "fail".');
   }
   return typeof inputSchema !== "string";
 }

@@ -48,7 +48,7 @@ test("a broken file hides the errors of no other file", async () => {
     "tools/none.ts": "export const a = 1, b = 2;",
   });
   expect(errors).toEqual([
-    "MODULE_THREW agent.ts:3",
+    "OPTION_INVALID agent.ts:3",
     "SLOT_UNSUPPORTED hooks:1",
     "EXPORT_KIND instructions.ts:1",
     "PEER_UNKNOWN subagents/nobody.ts:4",
@@ -180,9 +180,9 @@ describe("definitions", () => {
       "tools/a.ts": tool(`  onInterrupt: "fail",\n  inputSchema: "text",`),
       "tools/b.ts": tool(`  inputSchema: z.object({}),\n  name: "b",`),
     });
-    expect(errors).toEqual(["MODULE_THREW tools/a.ts:8", "MODULE_THREW tools/b.ts:8"]);
-    expect(all[0]!.message).toContain('"inputSchema" must be a Zod schema');
-    expect(all[0]!.fix).toBe('Set "inputSchema" to a Zod schema of an object.');
+    expect(errors).toEqual(["OPTION_INVALID tools/a.ts:8", "OPTION_INVALID tools/b.ts:8"]);
+    expect(all[0]!.message).toContain('as "inputSchema" a Zod schema of an object');
+    expect(all[0]!.fix).toBe('Correct "inputSchema".');
   });
 
   test("that throw in plain code point at the frame, shared code once", async () => {

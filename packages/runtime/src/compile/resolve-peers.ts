@@ -14,7 +14,7 @@ import {
 import { bundleMember } from "./bundle/bundle-member.ts";
 import { isAuthored } from "./bundle/declared-dependencies.ts";
 import { checkModules, modulesOf } from "./check-modules.ts";
-import { closest } from "./closest.ts";
+import { closest } from "../define/closest.ts";
 import type { Evaluator } from "./evaluate/create-evaluator.ts";
 import type { DefinitionSummary } from "./evaluate/evaluation.ts";
 import { lineOfOption, readSource } from "./locate.ts";

@@ -1,4 +1,5 @@
 import { AgentError } from "../errors.ts";
+import { closest } from "./closest.ts";
 
 type Check =
   | "string"
@@ -9,47 +10,63 @@ type Check =
   | "model?"
   | "visibility?"
   | "interrupt?"
-  | "any?"
+  | "headers?"
+  | "functions?"
   | "url"
   | "object?"
   | "variables?";
 
+interface Problem {
+  readonly option: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
 /**
- * Refuses unknown options and options of the wrong type, naming the helper and the option.
+ * Refuses unknown options, missing ones and those of the wrong type, all of them in one error that names the helper.
  *
- * @throws AgentError `CONFIG_INVALID`
+ * @throws AgentError `CONFIG_INVALID`; `data.option` is the first option that is wrong.
  */
 export function checkOptions(helper: string, options: unknown, shape: Readonly<Record<string, Check>>): void {
+  const known = Object.keys(shape);
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new AgentError("CONFIG_INVALID", `${helper} takes one object.`, {
-      fix: `Call ${helper}({ … }) with the options ${Object.keys(shape).join(", ")}.`,
+      fix: `Call ${helper}({ … }) with the options ${known.join(", ")}.`,
     });
   }
   const given = options as Record<string, unknown>;
-  for (const key of Object.keys(given)) {
-    if (key in shape) continue;
-    throw new AgentError("CONFIG_INVALID", `${helper} has no option "${key}".`, {
-      fix: `Remove it; the options are ${Object.keys(shape).join(", ")}.`,
-      data: { option: key },
-    });
-  }
-  for (const [key, check] of Object.entries(shape)) {
-    const value = given[key];
-    if (value === undefined && check.endsWith("?")) continue;
-    const expected = mismatch(check, value);
-    if (expected === undefined) continue;
-    throw new AgentError("CONFIG_INVALID", `${helper}: "${key}" must be ${expected}.`, {
-      fix: `Set "${key}" to ${expected}.`,
-      data: { option: key },
-    });
-  }
+  const problems = [
+    ...Object.keys(given).flatMap((option) => (Object.hasOwn(shape, option) ? [] : [unknownOption(option, known)])),
+    ...Object.entries(shape).flatMap(([option, check]) => wrongOption(option, given[option], check)),
+  ];
+  const [first] = problems;
+  if (first === undefined) return;
+  throw new AgentError("CONFIG_INVALID", `${helper} ${problems.map(({ message }) => message).join("; it ")}.`, {
+    fix: problems.map(({ fix }) => fix).join(" "),
+    data: { option: first.option },
+  });
+}
+
+function unknownOption(option: string, known: readonly string[]): Problem {
+  const near = closest(option, known);
+  const meant = near === undefined ? "" : `Write "${near}" if that is meant, or remove it; `;
+  return { option, message: `has no option "${option}"`, fix: `${meant}the options are ${known.join(", ")}.` };
+}
+
+function wrongOption(option: string, value: unknown, check: Check): Problem[] {
+  if (value === undefined && check.endsWith("?")) return [];
+  const expected = mismatch(check, value);
+  if (expected === undefined) return [];
+  return value === undefined
+    ? [{ option, message: `needs "${option}", ${expected}`, fix: `Add "${option}".` }]
+    : [{ option, message: `takes as "${option}" ${expected}`, fix: `Correct "${option}".` }];
 }
 
 function mismatch(check: Check, value: unknown): string | undefined {
   switch (check) {
     case "string":
     case "string?":
-      return typeof value === "string" && value.trim() !== "" ? undefined : "a non-empty string";
+      return typeof value === "string" && value.trim() !== "" ? undefined : "a text that is not empty";
     case "function":
     case "function?":
       return typeof value === "function" ? undefined : "a function";
@@ -60,19 +77,27 @@ function mismatch(check: Check, value: unknown): string | undefined {
     case "visibility?":
       return typeof value === "boolean" || value === "deferred" ? undefined : 'true, false or "deferred"';
     case "model?":
-      return isModel(value) ? undefined : "a gateway id or an AI SDK language model";
+      return isModel(value)
+        ? undefined
+        : 'a gateway id such as "anthropic/claude-opus-5.5", or an AI SDK language model';
     case "schema":
-      return isSchema(value) ? undefined : "a Zod schema of an object";
+      return isSchema(value) ? undefined : "a Zod schema of an object, such as z.object({ text: z.string() })";
     case "url":
       return typeof value === "function" || isHttpUrl(value)
         ? undefined
         : "an http(s) URL, or a function that returns one";
+    case "headers?":
+      return typeof value === "function" || isHeaders(value)
+        ? undefined
+        : "an object of strings, or a function that returns one";
+    case "functions?":
+      return Array.isArray(value) && value.every((item) => typeof item === "function")
+        ? undefined
+        : "an array of functions";
     case "variables?":
       return Array.isArray(value) && value.every((name) => typeof name === "string" && /^[A-Za-z_]\w*$/.test(name))
         ? undefined
         : "a list of names of environment variables";
-    case "any?":
-      return undefined;
   }
 }
 
@@ -83,6 +108,12 @@ function isModel(value: unknown): boolean {
 
 function isSchema(value: unknown): boolean {
   return typeof value === "object" && value !== null && "safeParse" in value;
+}
+
+function isHeaders(value: unknown): boolean {
+  return (
+    typeof value === "object" && value !== null && Object.values(value).every((header) => typeof header === "string")
+  );
 }
 
 function isHttpUrl(value: unknown): boolean {

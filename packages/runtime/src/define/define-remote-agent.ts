@@ -44,7 +44,7 @@ export function defineRemoteAgent(options: RemoteAgentOptions): RemoteAgentDefin
     url: "url",
     description: "string",
     auth: "function?",
-    headers: "any?",
+    headers: "headers?",
     path: "string?",
     tool: "visibility?",
   });

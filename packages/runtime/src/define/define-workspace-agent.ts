@@ -36,8 +36,9 @@ export function defineWorkspaceAgent(options: WorkspaceAgentOptions): WorkspaceA
     checkOptions("defineWorkspaceAgent transport", options.transport, {
       url: "url",
       auth: "function?",
-      headers: "any?",
+      headers: "headers?",
     });
   }
-  return brand("workspace-agent", { ...options, tool: options.tool ?? true });
+  const transport = options.transport === undefined ? {} : { transport: Object.freeze({ ...options.transport }) };
+  return brand("workspace-agent", { ...options, ...transport, tool: options.tool ?? true });
 }

@@ -30,6 +30,7 @@ export async function runTool(
       const problems = input.error.issues.map((issue) => `${issue.path.join(".") || "input"}: ${issue.message}`);
       return settle("failed", invalidInput(toolName, problems.join("; ")));
     }
+    if (signal.aborted) return undefined;
     const output = await definition.execute(input.data, {
       session: {
         id: state.sessionId,

@@ -17,11 +17,20 @@ import {
 
 /**
  * What an input makes of a session: the entries to append and the messages to other sessions. Pure. An input that
- * no longer fits (a late result, a message to an ended session) makes nothing, so it may arrive any number of times.
+ * no longer fits makes nothing, so it may arrive any number of times.
+ *
+ * @param effectId The effect that the input is the result of: it counts only while that effect is wanted, so the
+ * first result of an effect is the one that counts.
  */
-export function advance(state: SessionState | undefined, input: Input, around: Surroundings): Advance {
+export function advance(
+  state: SessionState | undefined,
+  input: Input,
+  around: Surroundings,
+  effectId?: string,
+): Advance {
   const draft = createDraft(state, around);
-  apply(draft, state, input);
+  const wanted = effectId === undefined || (state !== undefined && decide(state).some(({ id }) => id === effectId));
+  if (wanted) apply(draft, state, input);
   const changed = draft.entries.length > 0;
   return { entries: draft.entries, posts: draft.posts, state: changed ? draft.state : state };
 }

@@ -188,3 +188,13 @@ function withOutgoing(): TestSession {
   session.apply({ kind: "cancel" });
   return session;
 }
+
+test("a result counts for the effect it is of, not for the one that took its place", () => {
+  const session = startTurn();
+  session.apply(deliver("steer"));
+  const { id } = session.effects()[0]!;
+  session.apply(says("one"), id);
+  expect(session.events("step.started").map(({ stepIndex }) => stepIndex)).toEqual([0, 1]);
+  expect(session.apply(says("one"), id).entries).toEqual([]);
+  expect(session.apply(modelFails(true), id).entries).toEqual([]);
+});

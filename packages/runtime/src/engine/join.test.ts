@@ -100,6 +100,18 @@ describe("§6.3 a call that joins a working task", () => {
     for (const data of session.events("task.settled")) expect(data.cancel?.reason).toBe("turn_cancelled");
   });
 
+  test("a child that got on with a message settled with the others is stopped, each time under an id of its own", () => {
+    const session = startTurn();
+    for (const round of [1, 2]) {
+      session.apply(calls(agentCall(`a${round}`, round === 1 ? undefined : lastTask(session))));
+      session.apply(calls(agentCall(`b${round}`, lastTask(session))));
+      session.apply({ kind: "child.settled", callIds: [`a${round}`], status: "cancelled" });
+    }
+    const cancels = session.posts.filter(({ input }) => input.kind === "cancel");
+    expect(cancels.map(({ sessionId }) => sessionId)).toEqual(["ses_1.1", "ses_1.1"]);
+    expect(new Set(cancels.map(({ id }) => id)).size).toBe(2);
+  });
+
   test("a restart between the two replies changes nothing", () => {
     const session = joined();
     session.apply(replied(["c1"], "first"));

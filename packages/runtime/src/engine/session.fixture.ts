@@ -17,7 +17,7 @@ export interface TestSession {
   readonly entries: readonly Entry[];
   readonly posts: readonly Post[];
   /** Feeds one input; returns only what that input made. */
-  apply(input: Input): Advance;
+  apply(input: Input, effectId?: string): Advance;
   /** Types of the public events so far, or of those of one advance. */
   types(from?: Advance): string[];
   events<T extends Entry["type"]>(type: T, from?: Advance): Extract<Entry, { type: T }>["data"][];
@@ -58,8 +58,8 @@ export function openSession(options: SessionOptions = {}): TestSession {
     },
     entries,
     posts,
-    apply: (input) => {
-      const made = advance(state, input, around);
+    apply: (input, effectId) => {
+      const made = advance(state, input, around, effectId);
       state = made.state;
       entries.push(...made.entries);
       posts.push(...made.posts);

@@ -152,6 +152,12 @@ describe("§16 reset", () => {
     expect(session.effects()).toEqual([]);
   });
 
+  test("in the middle of a turn: the turn is cancelled first", () => {
+    const session = startTurn();
+    expect(session.types(session.apply({ kind: "reset" }))).toEqual(["turn.cancelled", "session.completed"]);
+    expect(session.effects()).toEqual([]);
+  });
+
   test("asks remote children to reset", () => {
     const session = startTurn();
     session.apply(calls(remoteCall("c1")));

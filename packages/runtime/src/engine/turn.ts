@@ -105,6 +105,7 @@ export function endSession(draft: Draft, reason: string | undefined): void {
   const { turn, usage, queue } = draft.state;
   stopTasks(draft, "turn_ended");
   endTasks(draft);
+  if (turn !== undefined) draft.emit({ public: true, type: "turn.cancelled", data: inTurn(draft) });
   draft.emit({
     public: true,
     type: "session.completed",

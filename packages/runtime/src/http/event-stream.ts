@@ -1,7 +1,7 @@
 import type { Host } from "../engine/ports.ts";
 
-/** Clients give up after 15 s of silence. */
-const HEARTBEAT_MS = 10_000;
+/** The protocol promises a sign of life every 10 s; timers are late, never early. */
+const HEARTBEAT_MS = 9_000;
 /** Events read at a time: what a slow reader costs in memory. */
 const PAGE = 256;
 

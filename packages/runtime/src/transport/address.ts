@@ -22,7 +22,7 @@ export interface RemoteAddress {
  */
 export async function resolveAddress(remote: Remote, env: Env): Promise<RemoteAddress> {
   if (remote.kind === "remote") {
-    return withTransport(remote.definition, remote.definition.path ?? "/eve/v1/session");
+    return withTransport(remote.definition, "/eve/v1/session", remote.definition.path);
   }
   const path = `/eve/${remote.peer}/v1/session`;
   const { transport } = remote.definition;
@@ -30,6 +30,12 @@ export async function resolveAddress(remote: Remote, env: Env): Promise<RemoteAd
   const variable = peerVariable(remote.peer);
   const bound = env[`${variable}_URL`];
   if (bound) {
+    if (!isHttpUrl(bound)) {
+      throw new AgentError("NO_TRANSPORT", `${variable}_URL is not an http(s) URL.`, {
+        fix: "Set it to a full URL such as http://127.0.0.1:4001.",
+        data: { peer: remote.peer },
+      });
+    }
     const token = env[`${variable}_TOKEN`];
     return atUrl(bound, path, async () => (token ? { authorization: `Bearer ${token}` } : {}));
   }
@@ -51,21 +57,28 @@ export function peerVariable(peer: string): string {
   return `EVE_PEER_${peer.toUpperCase().replaceAll("-", "_")}`;
 }
 
-async function withTransport(transport: Transport, path: string): Promise<RemoteAddress> {
+async function withTransport(transport: Transport, path: string, authoredPath?: string): Promise<RemoteAddress> {
   const url = typeof transport.url === "function" ? await transport.url() : transport.url;
-  if (typeof url !== "string" || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+  if (typeof url !== "string" || !isHttpUrl(url)) {
     throw new AgentError("NO_TRANSPORT", "The transport's `url` is not an http(s) URL.", {
       fix: "Return a full URL such as https://agent.example.com; check the environment variable it is read from.",
     });
   }
-  return atUrl(url, path, async (request) => {
-    const headers = typeof transport.headers === "function" ? await transport.headers() : transport.headers;
-    return { ...headers, ...(transport.auth === undefined ? {} : await transport.auth(request)) };
-  });
+  const headers: RemoteAddress["headers"] = async (request) => {
+    const given = typeof transport.headers === "function" ? await transport.headers() : transport.headers;
+    return { ...given, ...(transport.auth === undefined ? {} : await transport.auth(request)) };
+  };
+  const address = atUrl(url, path, headers);
+  return authoredPath === undefined ? address : { ...address, sessions: `${address.url}${authoredPath}` };
+}
+
+function isHttpUrl(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
 function atUrl(url: string, path: string, headers: RemoteAddress["headers"]): RemoteAddress {
   const base = url.replace(/\/+$/, "");
+  if (base.endsWith("/eve/v1")) return { sessions: `${base}/session`, url: base, headers };
   // A host that already ends in a member's mount gets the API below that mount.
   const mounted = /\/eve\/[a-z][a-z0-9-]*$/.test(base);
   return { sessions: mounted ? `${base}/v1/session` : `${base}${path}`, url: base, headers };

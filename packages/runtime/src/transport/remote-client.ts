@@ -81,19 +81,24 @@ export async function openRemoteStream(request: Request, sessionId: string, quer
 
 /** All events of a remote's session so far. */
 export async function readRemoteStream(request: Request, sessionId: string): Promise<StreamEvent[]> {
-  let response: Response;
+  let text: string;
   try {
-    response = await openRemoteStream(request, sessionId, "?startIndex=0&follow=false");
+    const response = await openRemoteStream(request, sessionId, "?startIndex=0&follow=false");
+    if (!response.ok) throw await failure(response);
+    text = await response.text();
   } catch (error) {
+    if (AgentError.is(error) || error instanceof RemoteFailure) throw error;
     throw new RemoteFailure("REMOTE_FAILED", unreachable(request.address, error), { retryable: true, cause: error });
   }
-  if (!response.ok) throw await failure(response);
-  const text = await response.text();
-  return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [JSON.parse(line) as StreamEvent]));
+  try {
+    return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [JSON.parse(line) as StreamEvent]));
+  } catch (error) {
+    throw new RemoteFailure("REMOTE_FAILED", "The remote's stream is not NDJSON.", { cause: error });
+  }
 }
 
 function sessionUrl(address: RemoteAddress, sessionId: string): string {
-  if (sessionId === "." || sessionId === "..") {
+  if (sessionId === "" || sessionId === "." || sessionId === "..") {
     throw new RemoteFailure("REMOTE_FAILED", "The remote's session id is not one.");
   }
   return `${address.sessions}/${encodeURIComponent(sessionId)}`;

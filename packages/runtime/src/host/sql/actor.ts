@@ -108,7 +108,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     running.delete(run.effect.id);
     clearTimeout(run.timer);
     flushes.delete(run);
-    await apply(input, { before: run.deltas });
+    await apply(input, { before: run.deltas, effectId: run.effect.id });
   };
 
   const flush = async (run: Running): Promise<void> => {
@@ -122,10 +122,16 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
 
   const apply = async (
     input: Input,
-    { before = [], taken, start = true }: { before?: readonly Delta[]; taken?: number; start?: boolean },
+    {
+      before = [],
+      taken,
+      effectId,
+      start = true,
+    }: { before?: readonly Delta[]; taken?: number; effectId?: string; start?: boolean },
   ): Promise<void> => {
     const nodeId = input.kind === "open" ? input.nodeId : (state?.nodeId ?? "root");
-    const { entries, posts, state: next } = advance(state, input, options.surroundings({ sessionId, nodeId }));
+    const around = options.surroundings({ sessionId, nodeId });
+    const { entries, posts, state: next } = advance(state, input, around, effectId);
     if (entries.length > 0 || posts.length > 0 || taken !== undefined || before.length > 0) {
       await write([...before, ...entries], next, { posts, ...(taken === undefined ? {} : { taken }) });
     }

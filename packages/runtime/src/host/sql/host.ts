@@ -45,6 +45,7 @@ export function createSqlHost(options: SqlHostOptions): Host {
       for (const sessionId of await store.active()) wake(sessionId);
     },
     open: async ({ operationKey, input }) => {
+      options.fault?.("commit:before");
       const opened = await store.create({
         sessionId: options.newSessionId(),
         nodeId: input.nodeId,
@@ -52,11 +53,14 @@ export function createSqlHost(options: SqlHostOptions): Host {
         ...(operationKey === undefined ? {} : { operationKey }),
         input,
       });
+      options.fault?.("commit:after");
       if (opened.created) wake(opened.sessionId);
       return opened;
     },
     deliver: async (sessionId, id, input) => {
+      options.fault?.("commit:before");
       const outcome = await store.accept(sessionId, id, input);
+      options.fault?.("commit:after");
       if (outcome === "accepted") wake(sessionId);
       return outcome;
     },

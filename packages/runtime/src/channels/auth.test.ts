@@ -1,0 +1,89 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { httpBasic, isDevelopment, localDev, none, type Authenticator } from "./auth.ts";
+
+const ask = (authenticator: Authenticator, headers: Record<string, string> = {}) =>
+  authenticator({ method: "POST", url: "http://localhost/eve/v1/session", headers: new Headers(headers) });
+const basic = (pair: string, scheme = "Basic"): Record<string, string> => ({
+  authorization: `${scheme} ${Buffer.from(pair).toString("base64")}`,
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("httpBasic", () => {
+  const team = httpBasic({ username: "team", password: "pässwörd:x" });
+
+  test("accepts the pair, as one principal", () => {
+    expect(ask(team, basic("team:pässwörd:x"))).toEqual({
+      authenticator: "http-basic",
+      principalId: "team",
+      principalType: "user",
+      attributes: {},
+    });
+    expect(ask(team, basic("team:pässwörd:x", "bASIC"))).not.toBeNull();
+  });
+
+  test.each([
+    {},
+    basic("team:wrong"),
+    basic("team:"),
+    basic("team"),
+    basic("Team:pässwörd:x"),
+    basic("team:pässwörd:x "),
+    basic("team:pässwörd:x", "Bearer"),
+    { authorization: "Basic" },
+    { authorization: "Basic ???" },
+    { authorization: "Basic dGVhbTpwYXNz, Basic dGVhbTpwYXNz" },
+  ])("passes on %j", (headers) => {
+    expect(ask(team, headers as Record<string, string>)).toBeNull();
+  });
+
+  test.each([undefined, "", () => undefined, () => ""])(
+    "without a password (%o) it lets nobody in, not even an empty one",
+    (password) => {
+      expect(() => ask(httpBasic({ username: "team", password }), basic("team:"))).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID" }),
+      );
+    },
+  );
+
+  test("reads a password when the request comes", () => {
+    let password = "one";
+    const team = httpBasic({ username: "team", password: () => password });
+    expect(ask(team, basic("team:one"))).not.toBeNull();
+    password = "two";
+    expect(ask(team, basic("team:one"))).toBeNull();
+  });
+
+  test("the challenge can not be broken out of by the realm", () => {
+    expect(httpBasic({ username: "a", password: "b", realm: 'x", Bearer realm="\\' }).challenge).toBe(
+      'Basic realm="x, Bearer realm=", charset="UTF-8"',
+    );
+  });
+});
+
+describe("§18.1 development", () => {
+  test.each([
+    [{ EVE_DEV: "1" }, true],
+    [{ VERCEL: "1", VERCEL_ENV: "development" }, true],
+    [{}, false],
+    [{ NODE_ENV: "development" }, false],
+    [{ EVE_DEV: "true" }, false],
+    [{ VERCEL: "1", VERCEL_ENV: "preview" }, false],
+    [{ VERCEL: "1", VERCEL_ENV: "production" }, false],
+    [{ VERCEL_ENV: "development" }, false],
+  ])("%j: %s", (env, expected) => {
+    expect(isDevelopment(env)).toBe(expected);
+  });
+
+  test("localDev opens only while the process says so, whatever the request says", () => {
+    vi.stubEnv("EVE_DEV", undefined);
+    vi.stubEnv("VERCEL", undefined);
+    expect(ask(localDev(), { host: "localhost", "x-forwarded-for": "127.0.0.1", "x-eve-dev": "1" })).toBeNull();
+    vi.stubEnv("EVE_DEV", "1");
+    expect(ask(localDev())).toMatchObject({ authenticator: "local-dev" });
+  });
+
+  test("none opens to everybody as one anonymous principal", () => {
+    expect(ask(none())).toMatchObject({ principalType: "anonymous" });
+  });
+});

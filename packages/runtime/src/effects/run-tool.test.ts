@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool, type ToolContext } from "../define/index.ts";
+import type { EffectContext } from "../engine/ports.ts";
+import { startTurn } from "../engine/session.fixture.ts";
+import { createRegistry } from "../registry/registry.ts";
+import { createCallbackTokens } from "../transport/callback-token.ts";
+import type { Member } from "./perform.ts";
+import { runTool } from "./run-tool.ts";
+
+type Execute = (input: { a: number }, ctx: ToolContext) => unknown;
+
+async function run(
+  execute: Execute,
+  { input = { a: 1 } as unknown, toolName = "add", signal = new AbortController().signal } = {},
+) {
+  const definition = defineTool({ description: "Adds.", inputSchema: z.object({ a: z.number() }), execute });
+  const tool = {
+    name: "add",
+    source: "tools/add.ts",
+    description: "Adds.",
+    inputSchema: {},
+    onInterrupt: "retry",
+  } as const;
+  const node = { id: "root", name: "x", description: "", modelId: "m", tools: [tool], subagents: [], composition: [] };
+  const registry = createRegistry(
+    { version: 1, member: "x", buildId: "b", nodes: [node] },
+    { "tools/add.ts": definition },
+  );
+  const member: Member = {
+    registry: () => registry,
+    env: {},
+    tokens: createCallbackTokens("s"),
+    publicBase: () => "",
+    log: () => {},
+  };
+  const context: EffectContext = { state: startTurn().state, signal, interrupted: false, stream: () => {} };
+  const call = { callId: "t1", toolName, input, stepIndex: 0, onInterrupt: "retry" } as const;
+  return runTool(member, { id: "tool:turn_0:t1", kind: "tool", turnId: "turn_0", call }, context);
+}
+
+describe("runTool", () => {
+  test("§21 the call's context, with the same key for every run of it", async () => {
+    const seen: ToolContext[] = [];
+    for (const _ of [1, 2]) await run((_input, ctx) => void seen.push(ctx));
+    expect(seen[0]).toMatchObject({
+      callId: "t1",
+      toolName: "add",
+      idempotencyKey: "ses_1:turn_0:t1",
+      session: { id: "ses_1", auth: { current: { principalId: "ada" }, initiator: { principalId: "ada" } } },
+    });
+    expect(seen[1]!.idempotencyKey).toBe(seen[0]!.idempotencyKey);
+  });
+
+  test.each([
+    [{ sum: 3 }, { sum: 3 }],
+    ["text", "text"],
+    [undefined, null],
+    [null, null],
+    [{ at: new Date(0), gone: undefined }, { at: "1970-01-01T00:00:00.000Z" }],
+  ])("%o is settled as the JSON %o", async (made, output) => {
+    expect(await run(() => made)).toEqual({ kind: "tool.settled", callId: "t1", status: "completed", output });
+  });
+
+  test.each([
+    [() => () => {}],
+    [() => 1n],
+    [() => Symbol("x")],
+    [
+      () => {
+        const loop: Record<string, unknown> = {};
+        loop.loop = loop;
+        return loop;
+      },
+    ],
+  ])("what is no JSON fails the call", async (execute) => {
+    expect(await run(execute)).toMatchObject({ status: "failed", output: expect.stringMatching(/^TOOL_FAILED: /) });
+  });
+
+  test.each([{}, { a: "1" }, null, "x"])("input of the wrong shape (%j) never reaches the tool", async (input) => {
+    let ran = false;
+    expect(await run(() => (ran = true), { input })).toMatchObject({
+      status: "failed",
+      output: expect.stringMatching(/^INVALID_INPUT: /),
+    });
+    expect(ran).toBe(false);
+  });
+
+  test("what a tool throws is its result, without a stack", async () => {
+    const settled = await run(() => {
+      throw new Error("no luck");
+    });
+    expect(settled).toMatchObject({ status: "failed", output: "TOOL_FAILED: no luck" });
+  });
+
+  test("a tool that this build does not have fails the call", async () => {
+    expect(await run(() => 1, { toolName: "gone" })).toMatchObject({ status: "failed" });
+  });
+
+  test("a call that is aborted while it runs has no result", async () => {
+    const controller = new AbortController();
+    const execute: Execute = (_, { abortSignal }) => {
+      controller.abort();
+      abortSignal.throwIfAborted();
+    };
+    expect(await run(execute, { signal: controller.signal })).toBeUndefined();
+  });
+
+  test("a call that was aborted before does not run", async () => {
+    let ran = false;
+    expect(await run(() => (ran = true), { signal: AbortSignal.abort() })).toBeUndefined();
+    expect(ran).toBe(false);
+  });
+});

@@ -1,0 +1,91 @@
+import { modelMessageSchema } from "ai";
+import { describe, expect, test } from "vitest";
+import {
+  agentCall,
+  calls,
+  deliver,
+  replied,
+  says,
+  startTurn,
+  toolCall,
+  toolSettled,
+} from "../engine/session.fixture.ts";
+import type { HistoryItem } from "../engine/state.ts";
+import { CANCELLED_CALL } from "../engine/text.ts";
+import { toModelMessages } from "./to-model-messages.ts";
+
+describe("toModelMessages", () => {
+  test("every call has its result right behind it, whatever came between", () => {
+    const session = startTurn();
+    session.apply(calls(toolCall("t1"), agentCall("c1")));
+    session.apply(deliver("hurry"));
+    session.apply(toolSettled("t1", { sum: 3 }));
+    session.apply(replied(["c1"], "42"));
+    session.apply(says("wait"));
+    const messages = toModelMessages(session.state.history);
+    for (const message of messages) modelMessageSchema.parse(message);
+    expect(messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "user",
+      "user",
+      "assistant",
+      "user",
+      "user",
+    ]);
+    expect(messages[2]).toMatchObject({
+      content: [
+        { toolCallId: "t1", output: { type: "json", value: { sum: 3 } } },
+        { toolCallId: "c1", output: { type: "text" } },
+      ],
+    });
+  });
+
+  test("a call that was stopped says so", () => {
+    const session = startTurn();
+    session.apply(calls(toolCall("t1")));
+    session.apply({ kind: "cancel" });
+    session.apply(deliver("again"));
+    expect(JSON.stringify(toModelMessages(session.state.history))).toContain(CANCELLED_CALL);
+  });
+
+  test("a failed text is an error to the model", () => {
+    const session = startTurn();
+    session.apply(calls(toolCall("t1")));
+    session.apply({ kind: "tool.settled", callId: "t1", status: "failed", output: "TOOL_FAILED: x" });
+    expect(toModelMessages(session.state.history)[2]).toMatchObject({ content: [{ output: { type: "error-text" } }] });
+  });
+
+  test("§6.9 what the model has read stays as it was, turn after turn", () => {
+    const session = startTurn();
+    let before = JSON.stringify(toModelMessages(session.state.history)).slice(0, -1);
+    for (let turn = 0; turn < 3; turn++) {
+      session.apply(calls(toolCall("call_0")));
+      const effect = session.effects()[0]!;
+      session.apply(toolSettled(effect.kind === "tool" ? effect.call.callId : "", `result ${turn}`));
+      session.apply(says("ok"));
+      session.apply(deliver("more"));
+      const now = JSON.stringify(toModelMessages(session.state.history)).slice(0, -1);
+      expect(now.startsWith(before)).toBe(true);
+      before = now;
+    }
+    expect(before).toContain("result 0");
+  });
+
+  test("files go by URL or by data", () => {
+    const parts = [
+      { type: "text", text: "look" },
+      { type: "file", mediaType: "image/png", url: "https://example.com/a.png" },
+      { type: "file", mediaType: "text/plain", data: "aGk=", filename: "a.txt" },
+    ] as const;
+    const [message] = toModelMessages([{ role: "user", parts } satisfies HistoryItem]);
+    expect(modelMessageSchema.parse(message)).toMatchObject({
+      content: [
+        { type: "text" },
+        { type: "file", data: new URL("https://example.com/a.png") },
+        { type: "file", data: "aGk=", filename: "a.txt" },
+      ],
+    });
+  });
+});

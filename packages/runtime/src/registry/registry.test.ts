@@ -1,0 +1,139 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import {
+  defineAgent,
+  defineInstructions,
+  defineRemoteAgent,
+  defineTool,
+  defineWorkspaceAgent,
+} from "../define/index.ts";
+import { agentToolDescription, AGENT_TOOL_SCHEMA } from "../engine/text.ts";
+import type { Composition, Manifest, ManifestNode } from "../protocol/manifest.ts";
+import { projectTools } from "./projection.ts";
+import { createRegistry, type Modules } from "./registry.ts";
+
+const entry = (
+  name: string,
+  kind: Composition["kind"],
+  visible: boolean,
+  reason: Composition["reason"] = "derived",
+): Composition => ({ name, kind, visible, reason, source: `${name}.ts` });
+const subagent = (name: string, kind: "local" | "remote" | "peer") => ({
+  name,
+  kind,
+  source: `subagents/${name}.ts`,
+  description: `The ${name}.`,
+  tool: true,
+  ...(kind === "local" ? { nodeId: `root/${name}` } : {}),
+  ...(kind === "peer" ? { peer: "far" } : {}),
+});
+const node = (id: string, more: Partial<ManifestNode> = {}): ManifestNode => ({
+  id,
+  name: id,
+  description: "",
+  modelId: "m",
+  tools: [],
+  subagents: [],
+  composition: [],
+  ...more,
+});
+
+const TOOL = {
+  name: "add",
+  source: "tools/add.ts",
+  description: "Adds.",
+  inputSchema: { type: "object" },
+  onInterrupt: "retry",
+} as const;
+const MODULES: Modules = {
+  "agent.ts": defineAgent({ model: "a/b" }),
+  "instructions.ts": defineInstructions("Lead."),
+  "tools/add.ts": defineTool({ description: "Adds.", inputSchema: z.object({}), execute: () => 1 }),
+  "subagents/weather.ts": defineRemoteAgent({ url: "https://x.example", description: "Weather." }),
+  "subagents/research.ts": defineWorkspaceAgent({ name: "far" }),
+};
+
+function manifest(root: Partial<ManifestNode>): Manifest {
+  return { version: 1, member: "lead", buildId: "b", nodes: [node("root", root), node("root/helper")] };
+}
+
+describe("createRegistry", () => {
+  const full = manifest({
+    source: "agent.ts",
+    instructionsSource: "instructions.ts",
+    tools: [TOOL],
+    subagents: [subagent("helper", "local"), subagent("weather", "remote"), subagent("research", "peer")],
+  });
+
+  test("joins the manifest with its modules", () => {
+    const registry = createRegistry(full, MODULES);
+    expect(registry.root).toMatchObject({ model: "a/b", instructions: "Lead." });
+    expect([...registry.root.subagents].map(([name, { kind }]) => [name, kind])).toEqual([
+      ["helper", "local"],
+      ["weather", "remote"],
+      ["research", "peer"],
+    ]);
+    expect(registry.remote("subagents/research.ts")).toMatchObject({ kind: "peer", peer: "far" });
+    expect(registry.remote("subagents/helper.ts")).toBeUndefined();
+    expect(registry.node("root/helper").tools.size).toBe(0);
+  });
+
+  test.each(["agent.ts", "instructions.ts", "tools/add.ts", "subagents/weather.ts", "subagents/research.ts"])(
+    "a bundle without %s is of another build",
+    (source) => {
+      const { [source]: _, ...rest } = MODULES;
+      expect(() => createRegistry(full, rest)).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining(source) }),
+      );
+      expect(() => createRegistry(full, { ...MODULES, [source]: {} })).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID" }),
+      );
+    },
+  );
+
+  test("a node that this build does not have is SUBAGENT_UNAVAILABLE", () => {
+    const { node: find } = createRegistry(full, MODULES);
+    for (const id of ["root/gone", "__proto__", ""])
+      expect(() => find(id)).toThrow(expect.objectContaining({ code: "SUBAGENT_UNAVAILABLE" }));
+  });
+});
+
+describe("§4 the projection", () => {
+  const project = (composition: Composition[]) =>
+    projectTools(
+      createRegistry(
+        manifest({
+          tools: [TOOL],
+          subagents: [subagent("helper", "local"), subagent("weather", "remote")],
+          composition,
+        }),
+        MODULES,
+      ).root,
+    );
+
+  test("holds what the build made visible, and nothing else", () => {
+    expect([
+      ...project([
+        entry("add", "tool", true, "authored"),
+        entry("helper", "agent", true),
+        entry("weather", "agent", false, "tool-false"),
+      ]).keys(),
+    ]).toEqual(["add", "helper"]);
+    expect(project([]).size).toBe(0);
+  });
+
+  test("§5.1, §5.2 an agent is a tool of one schema that says what it does not see", () => {
+    expect(project([entry("helper", "agent", true)]).get("helper")).toMatchObject({
+      description: agentToolDescription("The helper."),
+      inputSchema: AGENT_TOOL_SCHEMA,
+      target: { kind: "agent", subagent: { kind: "local", nodeId: "root/helper" } },
+    });
+    expect(AGENT_TOOL_SCHEMA).toMatchObject({ required: ["message"], additionalProperties: false });
+  });
+
+  test("an entry for something that is not there shows nothing", () => {
+    expect(
+      project([entry("gone", "tool", true), entry("helper", "tool", true), entry("add", "agent", true)]).size,
+    ).toBe(0);
+  });
+});
