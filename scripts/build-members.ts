@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Writable } from "node:stream";
 import { writePeerStamps } from "./build-peers.ts";
+import { showProgress } from "./build-progress.ts";
 
 export interface MemberTask {
   readonly member: string;
@@ -58,7 +59,7 @@ async function runTurbo(
       TURBO_PRINT_VERSION_DISABLED: "1",
     },
   });
-  for (const pipe of [child.stdout, child.stderr]) pipe.pipe(progress, { end: false });
+  showProgress([child.stdout, child.stderr], progress);
   const [code] = (await once(child, "close")) as [number | null];
   const [file] = readdirSync(runs);
   const summary = file === undefined ? undefined : JSON.parse(readFileSync(join(runs, file), "utf8"));

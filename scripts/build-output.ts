@@ -8,6 +8,7 @@ import type { Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { toMemberName, type WorkspaceConfig } from "eve/vercel";
 import type { MemberTask } from "./build-members.ts";
+import { showProgress } from "./build-progress.ts";
 
 export type OutputState = "built" | "unchanged" | "failed";
 
@@ -118,10 +119,12 @@ async function runVercel(root: string, cli: string, { args, progress }: OutputOp
       ...process.env,
       VERCEL_TELEMETRY_DISABLED: "1",
       VERCEL_INSTALL_COMPLETED: "1",
+      // No look at the registry for another version.
+      NO_UPDATE_NOTIFIER: "1",
       VERCEL_CLI_USE_NATIVE_BINARY: "0",
     },
   });
-  for (const pipe of [child.stdout, child.stderr]) pipe.pipe(progress, { end: false });
+  showProgress([child.stdout, child.stderr], progress);
   const [code] = (await once(child, "close")) as [number | null];
   return code;
 }

@@ -67,18 +67,22 @@ test("a start that fails is answered, without a path, and tried again", async ()
   expect((await lead.fetch(new Request(HEALTH))).status).toBe(200);
 });
 
+test("a start that fails leaves no temporary store behind", async () => {
+  vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const broken = createFunction({ manifest: { ...MANIFEST, requiredEnv: ["LEAD_TOKEN"] }, modules: {} }, {});
+  const response = await broken.fetch(new Request(HEALTH));
+  expect(await response.json()).toMatchObject({ ok: false, error: expect.stringContaining("LEAD_TOKEN") });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+const NODE = { id: "root", name: "lead", description: "", modelId: "eve/offline" };
+const MANIFEST = {
+  version: MANIFEST_VERSION,
+  member: "lead",
+  buildId: "b1",
+  nodes: [{ ...NODE, tools: [], subagents: [], composition: [] }],
+};
+
 function create(env: Readonly<Record<string, string>>): AgentFunction {
-  const node = {
-    id: "root",
-    name: "lead",
-    description: "",
-    modelId: "eve/offline",
-    tools: [],
-    subagents: [],
-    composition: [],
-  };
-  return createFunction(
-    { manifest: { version: MANIFEST_VERSION, member: "lead", buildId: "b1", nodes: [node] }, modules: {} },
-    env,
-  );
+  return createFunction({ manifest: MANIFEST, modules: {} }, env);
 }

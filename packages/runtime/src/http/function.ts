@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { AgentError, ERROR_CODES, messageOf } from "../errors.ts";
@@ -40,14 +40,16 @@ export function createFunction(bundle: Bundle, env: Env = process.env): AgentFun
 }
 
 async function start(bundle: Bundle, env: Env): Promise<Member> {
-  const member = await createMember(bundle, {
-    env,
-    ...storeOf(bundle, env),
-    origin: () => originOf(env, toLocalOrigin("127.0.0.1", Number(env.PORT ?? 4000))),
-    log,
-  });
-  await member.start();
-  return member;
+  const store = storeOf(bundle, env);
+  try {
+    const origin = (): string => originOf(env, toLocalOrigin("127.0.0.1", Number(env.PORT ?? 4000)));
+    const member = await createMember(bundle, { env, ...store, origin, log });
+    await member.start();
+    return member;
+  } catch (error) {
+    if (store.isTemporary) rmSync(store.storeFolder, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 function storeOf({ manifest }: Bundle, { EVE_STORE }: Env): { storeFolder: string; isTemporary: boolean } {
