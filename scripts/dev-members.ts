@@ -59,19 +59,23 @@ export function printMembers(members: readonly MemberAnswer[], origin: string, j
     ...members.map(({ name, status, url }) => row(name, status, url)),
     ...members.flatMap(({ name, error }) => (error ? ["", `  ${name}: ${error}`] : [])),
     "",
-    ...(first ? conversation(first) : []),
+    ...(first ? toConversation(first) : []),
   ];
   process.stdout.write(`${lines.join("\n")}\n`);
 }
 
-function conversation({ name, url }: MemberAnswer): string[] {
+/** Two commands for a shell: say something, and follow the answer. */
+export function toConversation({ name, url }: MemberAnswer): string[] {
   const message =
     name === "foreman" ? "Ask research what a tide is, and let the reviewer check it" : "What can you do?";
+  const post = `curl -s -X POST ${url}/session -H 'content-type: application/json' -d '${JSON.stringify({ message })}'`;
   return [
-    "Say something, and follow the answer:",
+    "Say something, and wait for the answer (the session stays open: Ctrl-C ends the second command):",
     "",
-    `  curl -X POST ${url}/session -H 'content-type: application/json' -d '${JSON.stringify({ message })}'`,
-    `  curl -N ${url}/session/<sessionId>/stream`,
+    `  id=$(${post} | sed 's/.*"sessionId":"\\([^"]*\\)".*/\\1/')`,
+    `  curl -sN ${url}/session/$id/stream | grep message.completed`,
+    "",
+    "Without `grep` it shows all that happens.",
     "",
   ];
 }
