@@ -73,7 +73,7 @@ export function toConversation({ name, url }: MemberAnswer): string[] {
     "Say something, and wait for the answer (the session stays open: Ctrl-C ends the second command):",
     "",
     `  id=$(${post} | sed 's/.*"sessionId":"\\([^"]*\\)".*/\\1/')`,
-    `  curl -sN ${url}/session/$id/stream | grep message.completed`,
+    `  curl -sN ${url}/session/$id/stream | grep --line-buffered message.completed`,
     "",
     "Without `grep` it shows all that happens.",
     "",
