@@ -28,22 +28,19 @@ export async function callModel(
     const node = member.registry().node(state.nodeId);
     const tools = projectTools(node);
     const { model } = await resolveModel(node.model, member.env);
-    const { jsonSchema, streamText, tool } = await import("ai");
+    const { experimental_streamLanguageModelCall, jsonSchema, tool } = await import("ai");
     const toolSet: ToolSet = {};
     for (const { name, description, inputSchema } of tools.values()) {
       toolSet[name] = tool({ description, inputSchema: jsonSchema(inputSchema) });
     }
-    const result = streamText({
+    const { stream: parts } = await experimental_streamLanguageModelCall({
       model,
       ...(node.instructions === undefined ? {} : { system: node.instructions }),
       messages: toModelMessages(state.history),
       ...(tools.size === 0 ? {} : { tools: toolSet }),
-      maxRetries: 0,
       abortSignal: signal,
-      // Errors are read from the stream below; the default prints them.
-      onError: () => {},
     });
-    return await readResponse(result.fullStream, tools, state, stream);
+    return await readResponse(parts, tools, state, stream);
   } catch (error) {
     return signal.aborted ? undefined : toFailure(error);
   }
@@ -60,22 +57,21 @@ type Part =
       readonly invalid?: boolean | undefined;
       readonly error?: unknown;
     }
-  | { readonly type: "finish-step"; readonly finishReason: string; readonly usage: LanguageModelUsage }
-  | { readonly type: "error"; readonly error: unknown }
-  | { readonly type: "abort" };
+  | { readonly type: "model-call-end"; readonly finishReason: string; readonly usage: LanguageModelUsage }
+  | { readonly type: "error"; readonly error: unknown };
 
 async function readResponse(
   parts: AsyncIterable<{ readonly type: string }>,
   tools: Tools,
   state: SessionState,
   stream: EffectContext["stream"],
-): Promise<EffectInput | undefined> {
+): Promise<EffectInput> {
   const { turnId, sequence, stepIndex } = state.turn!;
   const step = { turnId, sequence, stepIndex };
   let text = "";
   let reasoning = "";
   const calls: ResolvedCall[] = [];
-  let finish: Extract<Part, { type: "finish-step" }> | undefined;
+  let end: Extract<Part, { type: "model-call-end" }> | undefined;
   for await (const raw of parts) {
     const part = raw as Part;
     switch (part.type) {
@@ -94,17 +90,18 @@ async function readResponse(
       case "tool-call":
         calls.push(resolveCall(part, tools));
         break;
-      case "finish-step":
-        finish = part;
+      case "model-call-end":
+        end = part;
         break;
       case "error":
         throw part.error;
-      case "abort":
-        return undefined;
     }
   }
-  if (finish === undefined) throw new Error("The provider's stream ended before the response was complete.");
-  if (finish.finishReason === "content-filter") {
+  // What was said before a break is not the reply (§19).
+  if (end === undefined || end.finishReason === "error" || end.finishReason === "interrupted") {
+    return toFailure(new Error("The provider's stream ended before the response was complete."));
+  }
+  if (end.finishReason === "content-filter") {
     return {
       kind: "model.failed",
       code: "MODEL_FAILED",
@@ -116,9 +113,9 @@ async function readResponse(
     kind: "model.responded",
     text,
     reasoning,
-    finishReason: finish.finishReason,
+    finishReason: end.finishReason,
     calls,
-    usage: toUsage(finish.usage),
+    usage: toUsage(end.usage),
   };
 }
 
