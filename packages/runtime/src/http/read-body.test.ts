@@ -87,12 +87,26 @@ describe("PROTOCOL: shapes", () => {
     expect([status, error]).toEqual([400, expect.stringContaining(field)]);
   });
 
+  test.each([
+    ["mesage", { mesage: "x" }],
+    ["outputSchema", { message: "x", outputSchema: {} }],
+    ["clientContext", { message: "x", clientContext: "y" }],
+    ["inputResponses", { inputResponses: [] }],
+  ])("an unknown or unsupported field is 400: %s is named, and the known ones", async (field, body) => {
+    const { status, error } = await send(JSON.stringify(body), json);
+    expect([status, error]).toEqual([400, expect.stringMatching(new RegExp(`^${field}: .*message, operationId`))]);
+  });
+
   test.each(["null", "[]", '"x"', "7"])("%s is no object: 400", async (body) => {
     expect((await send(body, json)).status).toBe(400);
   });
 
   test("a hostile key is no option and no prototype", async () => {
-    expect((await send('{"message":"x","__proto__":{"callback":{}}}', json)).status).toBe(202);
+    expect(await send('{"message":"x","__proto__":{"callback":{}}}', json)).toMatchObject({
+      status: 400,
+      error: expect.stringContaining("__proto__"),
+    });
+    expect({}).not.toHaveProperty("callback");
   });
 });
 

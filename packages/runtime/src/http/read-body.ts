@@ -13,7 +13,7 @@ export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
  *
  * @throws AgentError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `BAD_REQUEST` naming the field.
  */
-export async function readBody<T extends z.ZodType>(c: Context, schema: T): Promise<z.output<T>> {
+export async function readBody<T extends z.ZodObject>(c: Context, schema: T): Promise<z.output<T>> {
   const text = await readText(c);
   if (text !== "" && !isJson(c)) {
     throw new AgentError("UNSUPPORTED_MEDIA_TYPE", "The body is not declared as JSON.", {
@@ -28,12 +28,28 @@ export async function readBody<T extends z.ZodType>(c: Context, schema: T): Prom
   }
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const field = issue?.path.join(".") || "the body";
-  throw new AgentError("BAD_REQUEST", `${field}: ${issue?.message ?? "is not valid"}.`, {
-    fix: `Correct ${field}.`,
+  throw toBadRequest(parsed.error.issues, body, Object.keys(schema.shape));
+}
+
+/** Fields that are not known come first: a misspelled one is also why another is missing. */
+function toBadRequest(issues: readonly z.core.$ZodIssue[], body: unknown, known: readonly string[]): AgentError {
+  const unknown = issues.find(({ code }) => code === "unrecognized_keys");
+  if (unknown?.code === "unrecognized_keys") {
+    const field = unknown.keys[0]!;
+    const fix = known.length === 1 ? `The only field is ${known[0]}.` : `The known fields are ${known.join(", ")}.`;
+    return new AgentError("BAD_REQUEST", `${field}: is not a field that is supported here.`, { fix, data: { field } });
+  }
+  const { path = [], message = "is not valid" } = issues[0] ?? {};
+  const field = path.join(".") || "the body";
+  const missing = path.length > 0 && valueAt(body, path) === undefined;
+  return new AgentError("BAD_REQUEST", `${field}: ${missing ? "is missing" : message}.`, {
+    fix: missing ? `Send ${field}.` : `Correct ${field}.`,
     data: { field },
   });
+}
+
+function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], body);
 }
 
 async function readText(c: Context): Promise<string> {

@@ -156,6 +156,18 @@ describe("POST session/:id", () => {
     ]);
   });
 
+  test("a message that is missing is called missing, a misspelled one misspelled", async () => {
+    const { create, post } = await createTestApp({ perform: saying("hi") });
+    const sessionId = await create();
+    const error = async (body: unknown): Promise<unknown> => {
+      const response = await post(`/session/${sessionId}`, body);
+      return [response.status, ((await response.json()) as { error: string }).error];
+    };
+    expect(await error({})).toEqual([400, "message: is missing. Send message."]);
+    expect(await error({ mesage: "x" })).toEqual([400, expect.stringMatching(/^mesage: .*message, turnPolicy/)]);
+    expect(await error({ inputResponses: [] })).toEqual([400, expect.stringMatching(/^inputResponses: /)]);
+  });
+
   test("an ended session answers 409 session_not_active", async () => {
     const { create, post, until } = await createTestApp({ perform: saying("hi") });
     const sessionId = await create();

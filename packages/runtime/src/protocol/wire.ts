@@ -31,7 +31,8 @@ export const callbackSchema = z.object({
   url: z.url({ protocol: /^https?$/ }),
 });
 
-export const createSessionSchema = z.object({
+/** Requests of clients are strict: what a member does not know it would silently not do. */
+export const createSessionSchema = z.strictObject({
   message: messageSchema.optional(),
   operationId: z.string().min(1).max(256).optional(),
   callback: callbackSchema.optional(),
@@ -40,7 +41,7 @@ export const createSessionSchema = z.object({
   forwardedPrincipal: z.object({ current: principalSchema, initiator: principalSchema }).optional(),
 });
 
-export const sendSchema = z.object({
+export const sendSchema = z.strictObject({
   message: messageSchema,
   turnPolicy: z.enum(["steer", "queue"]).optional(),
   operationId: z.string().min(1).max(256).optional(),
@@ -48,8 +49,8 @@ export const sendSchema = z.object({
   callback: callbackSchema.optional(),
 });
 
-export const cancelSchema = z.object({ turnId: z.string().min(1).optional() });
-export const resetSchema = z.object({ reason: z.string().max(512).optional() });
+export const cancelSchema = z.strictObject({ turnId: z.string().min(1).optional() });
+export const resetSchema = z.strictObject({ reason: z.string().max(512).optional() });
 
 export const turnOutcomeSchema = z.object({
   kind: z.literal(["turn.completed", "turn.failed"]),
