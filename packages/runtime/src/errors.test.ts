@@ -60,5 +60,29 @@ describe("messageOf", () => {
     ["b", "b"],
     [{ c: 1 }, '{"c":1}'],
     [undefined, "undefined"],
+    [1n, "1"],
   ])("%o", (thrown, message) => expect(messageOf(thrown)).toBe(message));
+
+  it.each([
+    ["a cycle", () => Object.assign(loop, { loop }), /^\[object Object\]$/],
+    [
+      "a getter that throws",
+      () => Object.defineProperty(new Error("x"), "message", { get: explode }),
+      /can not be read/,
+    ],
+    ["no prototype", () => Object.assign(Object.create(null), { big: 1n }), /can not be read/],
+    ["a revoked proxy", revokedProxy, /can not be read/],
+  ])("never throws: %s", (_, thrown, message) => expect(messageOf(thrown())).toMatch(message));
 });
+
+const loop: Record<string, unknown> = {};
+
+function explode(): never {
+  throw new Error("y");
+}
+
+function revokedProxy(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}

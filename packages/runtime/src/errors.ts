@@ -83,8 +83,19 @@ export class AgentError extends Error {
   }
 }
 
-/** The message of anything thrown, without a stack. */
+/** The message of anything thrown, without a stack. Never throws, whatever it is given. */
 export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message;
+  for (const read of [readMessage, String]) {
+    try {
+      return read(error);
+    } catch {
+      // A cycle, a BigInt, a getter that throws: told in another way.
+    }
+  }
+  return `Something was thrown that can not be read: ${typeof error}.`;
+}
+
+function readMessage(error: unknown): string {
+  if (error instanceof Error) return String(error.message);
   return typeof error === "string" ? error : (JSON.stringify(error) ?? String(error));
 }

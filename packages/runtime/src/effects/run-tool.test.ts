@@ -93,6 +93,15 @@ describe("runTool", () => {
     expect(settled).toMatchObject({ status: "failed", output: "TOOL_FAILED: no luck" });
   });
 
+  test("what it throws may be anything", async () => {
+    const loop: Record<string, unknown> = { big: 1n };
+    loop.loop = loop;
+    const settled = await run(() => {
+      throw loop;
+    });
+    expect(settled).toMatchObject({ status: "failed", output: "TOOL_FAILED: [object Object]" });
+  });
+
   test("a tool that this build does not have fails the call", async () => {
     expect(await run(() => 1, { toolName: "gone" })).toMatchObject({ status: "failed" });
   });

@@ -1,7 +1,7 @@
 import type { Effect } from "../engine/decide.ts";
 import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
-import { invalidInput } from "../engine/text.ts";
+import { failedTool, invalidInput } from "../engine/text.ts";
 import { AgentError, messageOf } from "../errors.ts";
 import { authoredPlace } from "./authored-stack.ts";
 import type { Member } from "./perform.ts";
@@ -45,7 +45,7 @@ export async function runTool(
   } catch (error) {
     if (signal.aborted) return undefined;
     logFailure(member, toolName, error);
-    return settle("failed", `TOOL_FAILED: ${messageOf(error)}`);
+    return settle("failed", failedTool(messageOf(error)));
   }
 }
 

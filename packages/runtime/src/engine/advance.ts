@@ -1,10 +1,10 @@
 import { createDraft, inStep, type Draft } from "./draft.ts";
-import { decide } from "./decide.ts";
-import type { Advance, Input, OpenInput, Surroundings } from "./input.ts";
+import { decide, type Effect } from "./decide.ts";
+import type { Advance, EffectInput, Input, OpenInput, Surroundings } from "./input.ts";
 import { modelFailed, modelResponded } from "./respond.ts";
 import type { Delivery, SessionState } from "./state.ts";
 import { remoteAccepted, remoteFailed, settleCalls } from "./settle.ts";
-import { interruptedTool } from "./text.ts";
+import { failedTool, interruptedTool } from "./text.ts";
 import {
   beginStep,
   cancelTurn,
@@ -65,6 +65,8 @@ function apply(draft: Draft, state: SessionState | undefined, input: Input): voi
       return draft.emit({ public: false, type: "outgoing.done", data: { id: input.id } });
     case "effect.interrupted":
       return interrupted(draft, input.effectId);
+    case "effect.failed":
+      return effectFailed(draft, input);
   }
 }
 
@@ -102,9 +104,30 @@ function settleTool(draft: Draft, callId: string, status: "completed" | "failed"
   resumeAfterCalls(draft);
 }
 
+/** An effect that could not be run ends as a failed one of its kind, so that nobody waits for it. */
+function effectFailed(draft: Draft, { effectId, message }: Extract<EffectInput, { kind: "effect.failed" }>): void {
+  const effect = findEffect(draft, effectId);
+  const failure = { code: "INTERNAL", message };
+  switch (effect?.kind) {
+    case "model":
+      return modelFailed(draft, { kind: "model.failed", ...failure, retryable: false });
+    case "tool":
+      return settleTool(draft, effect.call.callId, "failed", failedTool(message));
+    case "send":
+    case "watch":
+      return remoteFailed(draft, { taskId: effect.taskId, callId: effect.call.callId, ...failure });
+    case "outgoing":
+      return draft.emit({ public: false, type: "outgoing.done", data: { id: effect.outgoing.id } });
+  }
+}
+
+function findEffect(draft: Draft, effectId: string): Effect | undefined {
+  return decide(draft.state).find(({ id }) => id === effectId);
+}
+
 /** A crash stopped an effect: a model call is announced anew, a tool asks its `onInterrupt` (§19, §21). */
 function interrupted(draft: Draft, effectId: string): void {
-  const effect = decide(draft.state).find((candidate) => candidate.id === effectId);
+  const effect = findEffect(draft, effectId);
   if (effect?.kind === "model") {
     draft.emit({
       public: true,

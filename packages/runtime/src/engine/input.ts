@@ -82,7 +82,9 @@ export type EffectInput =
     }
   | ChildSettledInput
   | { readonly kind: "outgoing.done"; readonly id: string }
-  | { readonly kind: "effect.interrupted"; readonly effectId: string };
+  | { readonly kind: "effect.interrupted"; readonly effectId: string }
+  /** Whoever runs the effect gave it up: it has no result of its own. */
+  | { readonly kind: "effect.failed"; readonly effectId: string; readonly message: string };
 
 export type Input = MailInput | EffectInput;
 

@@ -71,6 +71,10 @@ export function interruptedTool(name: string): string {
   return `TOOL_INTERRUPTED: the process stopped while ${name} ran, so nobody knows whether it took effect. Find out before you call it again.`;
 }
 
+export function failedTool(message: string): string {
+  return `TOOL_FAILED: ${message}`;
+}
+
 /** Stands in for the result of a call that was stopped. */
 export const CANCELLED_CALL = "Cancelled before it had a result.";
 

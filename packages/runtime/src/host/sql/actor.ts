@@ -6,13 +6,16 @@ import type { Delta, FaultPoint, Perform } from "../../engine/ports.ts";
 import { reduce } from "../../engine/reduce.ts";
 import type { Entry } from "../../engine/entry.ts";
 import type { SessionState } from "../../engine/state.ts";
+import { messageOf } from "../../errors.ts";
 import { StaleVersion, type Store } from "./store.ts";
 
 /** Text that a model streams is stored at least this often. */
 const DELTA_DELAY_MS = 25;
 const DELTA_LENGTH = 4_096;
-/** Wait before an effect whose performer threw is run again. */
+/** Wait before what threw is tried again. */
 const RETRY_MS = 1_000;
+/** Runs of an effect whose performer throws, before it counts as failed. */
+const MAX_RUNS = 3;
 
 export interface ActorOptions {
   readonly store: Store;
@@ -22,6 +25,7 @@ export interface ActorOptions {
   readonly now: () => number;
   readonly onError: (error: unknown, sessionId: string) => void;
   readonly fault?: (point: FaultPoint) => void;
+  readonly retryMs?: number;
   readonly wake: (sessionId: string) => void;
   readonly changed: (sessionId: string) => void;
 }
@@ -43,7 +47,7 @@ interface Running {
 }
 
 export function createActor(sessionId: string, options: ActorOptions): Actor {
-  const { store } = options;
+  const { store, retryMs = RETRY_MS } = options;
   let state: SessionState | undefined;
   let version = -1;
   let mailWaits = true;
@@ -83,7 +87,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
       forget();
       // A stale version is not a fault: another process owns the session now, or this one must read it again.
       if (!(error instanceof StaleVersion)) options.onError(error, sessionId);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
+      await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       mailWaits = true;
     }
   };
@@ -177,7 +181,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     }
   };
 
-  const start = async (effect: Effect, interrupted: boolean): Promise<void> => {
+  const start = async (effect: Effect, interrupted: boolean, runs = 1): Promise<void> => {
     const run: Running = { effect, controller: new AbortController(), deltas: [] };
     running.set(effect.id, run);
     const current = (): boolean => running.get(effect.id) === run && !stopped;
@@ -196,11 +200,13 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     } catch (error) {
       if (!current()) return;
       options.onError(error, sessionId);
+      if (runs >= MAX_RUNS) {
+        settled.push({ run, input: { kind: "effect.failed", effectId: effect.id, message: messageOf(error) } });
+        return work();
+      }
       setTimeout(() => {
-        if (!current()) return;
-        running.delete(effect.id);
-        startEffects((candidate) => candidate.id === effect.id);
-      }, RETRY_MS).unref();
+        if (current()) void start(effect, true, runs + 1);
+      }, retryMs).unref();
     }
   };
 

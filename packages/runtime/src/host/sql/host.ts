@@ -17,6 +17,8 @@ export interface SqlHostOptions {
   /** Told of what must not happen: a bug in a performer, a store that refuses a write. */
   readonly onError: (error: unknown, sessionId: string) => void;
   readonly fault?: (point: FaultPoint) => void;
+  /** Milliseconds before what threw is tried again; default 1000. */
+  readonly retryMs?: number;
 }
 
 /** A host on SQL tables: one actor per session in memory, everything it decides in the store. */

@@ -39,6 +39,7 @@ describeHost("sqlite", async () => {
         newEventId: () => `evt_${ulid()}`,
         now: Date.now,
         onError: () => {},
+        retryMs: 10,
       });
       await host.start();
       return host;
