@@ -21,6 +21,7 @@ export const ERROR_CODES = {
   MODEL_FAILED: { status: 502, retryable: true },
   NO_TRANSPORT: { status: 502, retryable: false },
   NOT_FOUND: { status: 404, retryable: false },
+  OPERATION_CONFLICT: { status: 409, retryable: false },
   PAYLOAD_TOO_LARGE: { status: 413, retryable: false },
   PORT_IN_USE: { status: 500, retryable: false },
   PROTOCOL_MISMATCH: { status: 502, retryable: false },

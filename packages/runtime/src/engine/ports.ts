@@ -42,7 +42,14 @@ export interface StoredEvent {
   readonly line: string;
 }
 
-export type DeliveryOutcome = "accepted" | "duplicate" | "unknown" | "ended";
+/** `conflict`: the id, or the key, was used before for something of another digest; nothing was done. */
+export type DeliveryOutcome = "accepted" | "duplicate" | "conflict" | "unknown" | "ended";
+
+export interface OpenOutcome {
+  readonly sessionId: string;
+  readonly created: boolean;
+  readonly conflict: boolean;
+}
 
 /**
  * Durability: whatever keeps sessions on behalf of the core. It promises (and `host/conformance.fixture.ts` checks):
@@ -53,13 +60,14 @@ export type DeliveryOutcome = "accepted" | "duplicate" | "unknown" | "ended";
 export interface Host {
   /** Takes up the work that an earlier process left. */
   start(): Promise<void>;
-  /** Opens a session. The same `operationKey` opens the same one. */
-  open(request: { readonly operationKey?: string; readonly input: OpenInput }): Promise<{
-    readonly sessionId: string;
-    readonly created: boolean;
-  }>;
+  /** Opens a session. The same `operationKey` opens the same one; `digest` stands for what was asked with it. */
+  open(request: {
+    readonly operationKey?: string;
+    readonly digest?: string;
+    readonly input: OpenInput;
+  }): Promise<OpenOutcome>;
   /** Accepts a message to a session; when it returns `accepted` the message is durable. The same `id` is the same message. */
-  deliver(sessionId: string, id: string, input: MailInput): Promise<DeliveryOutcome>;
+  deliver(sessionId: string, id: string, input: MailInput, digest?: string): Promise<DeliveryOutcome>;
   /** Whether a message of this id was accepted before. */
   delivered(sessionId: string, id: string): Promise<boolean>;
   head(sessionId: string): Promise<SessionHead | undefined>;

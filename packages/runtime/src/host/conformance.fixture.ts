@@ -89,6 +89,20 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
       expect(received.map((event) => event.type === "message.received" && event.data.message)).toEqual(ids);
     });
 
+    test("dedupe: the same id or operation with another digest is a conflict and does nothing", async () => {
+      const host = await open(
+        await newWorld(),
+        reply(() => "ok"),
+      );
+      const first = await host.open({ operationKey: "op", digest: "a", input: opening(undefined) });
+      const other = await host.open({ operationKey: "op", digest: "b", input: opening("hi") });
+      expect(other).toEqual({ sessionId: first.sessionId, created: false, conflict: true });
+      expect(await host.deliver(first.sessionId, "d1", message("d1", "one"), "a")).toBe("accepted");
+      expect(await host.deliver(first.sessionId, "d1", message("d1", "two"), "b")).toBe("conflict");
+      expect(await host.deliver(first.sessionId, "d1", message("d1", "one"), "a")).toBe("duplicate");
+      expect(await replies(host, first.sessionId, 1)).toEqual(["ok"]);
+    });
+
     test("dedupe: the same message is one turn, the same operation one session", async () => {
       const host = await open(
         await newWorld(),
@@ -96,7 +110,7 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
       );
       const first = await host.open({ operationKey: "op", input: opening("hi") });
       const again = await host.open({ operationKey: "op", input: opening("hi") });
-      expect(again).toEqual({ sessionId: first.sessionId, created: false });
+      expect(again).toEqual({ sessionId: first.sessionId, created: false, conflict: false });
       await replies(host, first.sessionId, 1);
       expect(await host.deliver(first.sessionId, "d1", message("d1", "more"))).toBe("accepted");
       expect(await host.deliver(first.sessionId, "d1", message("d1", "more"))).toBe("duplicate");
@@ -303,8 +317,6 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
       const { sessionId } = await host.open({ input: opening("hi") });
       expect(await replies(host, sessionId, 1)).toEqual(["ok"]);
     });
-  });
-}
 
     test("effects: one whose performer always throws fails, and the session goes on", async () => {
       const runs: string[] = [];
@@ -322,3 +334,5 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
       expect(failed?.data).toMatchObject({ code: "INTERNAL", message: "a fault of the performer" });
       expect(runs.slice(5)).toEqual(["model", "model", "model"]);
     });
+  });
+}

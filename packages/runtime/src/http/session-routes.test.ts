@@ -94,6 +94,32 @@ describe("POST session", () => {
     expect(other.sessionId).not.toBe(first.sessionId);
   });
 
+  test("an operationId that comes back with another body is refused: no message is lost unnoticed", async () => {
+    const { post, until } = await createTestApp({ perform: saying("hi") });
+    const created = await (await post("/session", { operationId: "op" })).json();
+    const again = await post("/session", { operationId: "op", message: "hello" });
+    expect([again.status, (await again.json()).code]).toEqual([409, "OPERATION_CONFLICT"]);
+    expect(await (await post("/session", { operationId: "op" })).json()).toEqual(created);
+
+    const { sessionId } = created;
+    await post(`/session/${sessionId}`, { operationId: "send", message: "one" });
+    await until(sessionId, "session.waiting");
+    const other = await post(`/session/${sessionId}`, { operationId: "send", message: "two" });
+    expect([other.status, (await other.json()).code]).toEqual([409, "OPERATION_CONFLICT"]);
+    expect((await post(`/session/${sessionId}`, { operationId: "send", message: "one" })).status).toBe(202);
+  });
+
+  test("a caller that was restarted repeats its operation with another address", async () => {
+    const { post } = await createTestApp({ perform: hanging });
+    const body = (port: number) => ({
+      message: "x",
+      operationId: "op",
+      callback: { callId: "c1", subagentName: "lead", token: "t".repeat(32), url: `http://127.0.0.1:${port}/callback` },
+    });
+    const first = await (await post("/session", body(1))).json();
+    expect(await (await post("/session", body(2))).json()).toEqual(first);
+  });
+
   test("§10.3 another version of the protocol is refused naming both, one back is served", async () => {
     const { post } = await createTestApp({ perform: saying("hi") });
     const response = await post("/session", { message: "x", protocolVersion: 9 });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Hono, type Context } from "hono";
 import { ulid } from "ulid";
+import type { z } from "zod";
 import type { Host } from "../engine/ports.ts";
 import type { Delivery } from "../engine/state.ts";
 import { AgentError } from "../errors.ts";
@@ -51,8 +52,10 @@ async function createSession(c: RouteContext, host: Host, agentName: string): Pr
   const deliveryId = toDeliveryId("create", principal, operationId);
   const first =
     message === undefined ? undefined : toDelivery({ deliveryId, message, principal, policy: "queue", callback });
-  const { sessionId } = await host.open({
-    ...(operationId === undefined ? {} : { operationKey: operationKey("create", principal, operationId) }),
+  const { sessionId, conflict } = await host.open({
+    ...(operationId === undefined
+      ? {}
+      : { operationKey: operationKey("create", principal, operationId), digest: toDigest(body) }),
     input: {
       kind: "open",
       nodeId: "root",
@@ -62,6 +65,7 @@ async function createSession(c: RouteContext, host: Host, agentName: string): Pr
       ...(first === undefined ? {} : { first }),
     },
   });
+  if (conflict) throw usedBefore();
   c.header("x-eve-session-id", sessionId);
   c.header("cache-control", "no-store");
   const delivered = first === undefined ? {} : { deliveryId };
@@ -71,12 +75,15 @@ async function createSession(c: RouteContext, host: Host, agentName: string): Pr
 
 async function sendMessage(c: RouteContext, host: Host): Promise<Response> {
   const sessionId = c.req.param("id")!;
-  const { message, turnPolicy, operationId, callback } = await readBody(c, sendSchema);
+  const body = await readBody(c, sendSchema);
+  const { message, turnPolicy, operationId, callback } = body;
   const principal = c.get("principal");
   const deliveryId = toDeliveryId(sessionId, principal, operationId);
   const delivery = toDelivery({ deliveryId, message, principal, policy: turnPolicy ?? "steer", callback });
   const owned = owns(await host.head(sessionId), principal);
-  const outcome = owned ? await host.deliver(sessionId, deliveryId, { kind: "deliver", delivery }) : "unknown";
+  const digest = operationId === undefined ? undefined : toDigest(body);
+  const outcome = owned ? await host.deliver(sessionId, deliveryId, { kind: "deliver", delivery }, digest) : "unknown";
+  if (outcome === "conflict") throw usedBefore();
   if (outcome === "unknown" || outcome === "ended") {
     throw new AgentError("SESSION_NOT_ACTIVE", "The session is not active.", { fix: "Create a new one." });
   }
@@ -121,6 +128,32 @@ function toDeliveryId(scope: string, principal: Principal, operationId: string |
   if (operationId === undefined) return `del_${ulid()}`;
   const digest = createHash("sha256").update(operationKey(scope, principal, operationId));
   return `del_${digest.digest("hex").slice(0, 26)}`;
+}
+
+/**
+ * What an operation asks for. Not part of it is where the reply goes: a caller that was restarted may have another
+ * address, and its retry must find the same session.
+ */
+function toDigest({
+  message,
+  turnPolicy,
+  callback,
+}: Pick<z.infer<typeof sendSchema>, "turnPolicy" | "callback"> & {
+  readonly message?: unknown;
+}): string {
+  const asked = JSON.stringify([
+    message ?? null,
+    turnPolicy ?? null,
+    callback?.callId ?? null,
+    callback?.token ?? null,
+  ]);
+  return createHash("sha256").update(asked).digest("hex");
+}
+
+function usedBefore(): AgentError {
+  return new AgentError("OPERATION_CONFLICT", "operationId: was used before for a request with another body.", {
+    fix: "Use a new operationId for each request, and the same one only to repeat it.",
+  });
 }
 
 function operationKey(scope: string, principal: Principal, operationId: string): string {

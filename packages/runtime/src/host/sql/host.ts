@@ -46,22 +46,23 @@ export function createSqlHost(options: SqlHostOptions): Host {
     start: async () => {
       for (const sessionId of await store.active()) wake(sessionId);
     },
-    open: async ({ operationKey, input }) => {
+    open: async ({ operationKey, digest, input }) => {
       options.fault?.("commit:before");
       const opened = await store.create({
         sessionId: options.newSessionId(),
         nodeId: input.nodeId,
         owner: input.initiator,
         ...(operationKey === undefined ? {} : { operationKey }),
+        ...(digest === undefined ? {} : { digest }),
         input,
       });
       options.fault?.("commit:after");
       if (opened.created) wake(opened.sessionId);
       return opened;
     },
-    deliver: async (sessionId, id, input) => {
+    deliver: async (sessionId, id, input, digest) => {
       options.fault?.("commit:before");
-      const outcome = await store.accept(sessionId, id, input);
+      const outcome = await store.accept(sessionId, id, input, digest);
       options.fault?.("commit:after");
       if (outcome === "accepted") wake(sessionId);
       return outcome;

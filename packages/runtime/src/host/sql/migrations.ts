@@ -15,12 +15,13 @@ const MIGRATIONS = [
      ended INTEGER NOT NULL
    );
    CREATE INDEX sessions_active ON sessions (pk) WHERE active = 1;
-   CREATE TABLE operations (key TEXT PRIMARY KEY, session TEXT NOT NULL) WITHOUT ROWID;
+   CREATE TABLE operations (key TEXT PRIMARY KEY, session TEXT NOT NULL, digest TEXT) WITHOUT ROWID;
    CREATE TABLE mail (
      position INTEGER PRIMARY KEY,
      session INTEGER NOT NULL,
      id TEXT NOT NULL,
      body TEXT,
+     digest TEXT,
      UNIQUE (session, id)
    );
    CREATE INDEX mail_waiting ON mail (session, position) WHERE body IS NOT NULL;

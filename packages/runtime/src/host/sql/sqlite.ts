@@ -13,12 +13,13 @@ const SQL = {
   head: "SELECT id, node, owner, ended, next_index FROM sessions WHERE id = ?",
   insertSession:
     "INSERT INTO sessions (id, node, owner, version, next_index, active, ended) VALUES (?, ?, ?, 0, 0, 1, 0) RETURNING pk",
-  operation: "SELECT session FROM operations WHERE key = ?",
-  insertOperation: "INSERT INTO operations (key, session) VALUES (?, ?)",
-  insertMail: "INSERT INTO mail (session, id, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+  operation: "SELECT session, digest FROM operations WHERE key = ?",
+  insertOperation: "INSERT INTO operations (key, session, digest) VALUES (?, ?, ?)",
+  insertMail: "INSERT INTO mail (session, id, body, digest) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
   wake: "UPDATE sessions SET active = 1 WHERE pk = ?",
   mail: "SELECT m.position, m.body FROM mail m JOIN sessions s ON s.pk = m.session WHERE s.id = ? AND m.body IS NOT NULL ORDER BY m.position",
   knowsMail: "SELECT 1 FROM mail m JOIN sessions s ON s.pk = m.session WHERE s.id = ? AND m.id = ?",
+  digestOfMail: "SELECT digest FROM mail WHERE session = ? AND id = ?",
   takeMail: "UPDATE mail SET body = NULL WHERE position = ?",
   moreMail: "SELECT 1 FROM mail WHERE session = ? AND body IS NOT NULL LIMIT 1",
   insertEntry:
@@ -100,7 +101,7 @@ export function openSqliteStore(file: string): Store {
       const target = sessionRow(post.sessionId)?.pk;
       if (target === undefined && post.input.kind !== "open") continue;
       const pk = target ?? insertSession(post.sessionId, post.input as OpenInput);
-      const { changes } = sql(SQL.insertMail).run(pk, post.id, JSON.stringify(post.input));
+      const { changes } = sql(SQL.insertMail).run(pk, post.id, JSON.stringify(post.input), null);
       if (Number(changes) > 0) sql(SQL.wake).run(pk);
     }
     const busy = active || sql(SQL.moreMail).get(session.pk) !== undefined;
@@ -109,24 +110,29 @@ export function openSqliteStore(file: string): Store {
   };
 
   return {
-    create: ({ sessionId, operationKey, input }) =>
+    create: ({ sessionId, operationKey, digest, input }) =>
       transaction(() => {
         if (operationKey !== undefined) {
-          const known = sql(SQL.operation).get(operationKey) as { session: string } | undefined;
-          if (known !== undefined) return { sessionId: known.session, created: false };
-          sql(SQL.insertOperation).run(operationKey, sessionId);
+          const known = sql(SQL.operation).get(operationKey) as { session: string; digest: string | null } | undefined;
+          if (known !== undefined) {
+            return { sessionId: known.session, created: false, conflict: known.digest !== (digest ?? null) };
+          }
+          sql(SQL.insertOperation).run(operationKey, sessionId, digest ?? null);
         }
         const pk = insertSession(sessionId, input as OpenInput);
-        sql(SQL.insertMail).run(pk, "open", JSON.stringify(input));
-        return { sessionId, created: true };
+        sql(SQL.insertMail).run(pk, "open", JSON.stringify(input), null);
+        return { sessionId, created: true, conflict: false };
       }),
-    accept: (sessionId, id, input) =>
+    accept: (sessionId, id, input, digest) =>
       transaction(() => {
         const session = sessionRow(sessionId);
         if (session === undefined) return "unknown";
         if (session.ended === 1) return "ended";
-        const { changes } = sql(SQL.insertMail).run(session.pk, id, JSON.stringify(input));
-        if (Number(changes) === 0) return "duplicate";
+        const { changes } = sql(SQL.insertMail).run(session.pk, id, JSON.stringify(input), digest ?? null);
+        if (Number(changes) === 0) {
+          const known = sql(SQL.digestOfMail).get(session.pk, id) as { digest: string | null };
+          return known.digest === (digest ?? null) ? "duplicate" : "conflict";
+        }
         sql(SQL.wake).run(session.pk);
         return "accepted";
       }),

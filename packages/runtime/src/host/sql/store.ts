@@ -1,6 +1,6 @@
 import type { Entry } from "../../engine/entry.ts";
 import type { MailInput, Post } from "../../engine/input.ts";
-import type { DeliveryOutcome, SessionHead, StoredEvent } from "../../engine/ports.ts";
+import type { DeliveryOutcome, OpenOutcome, SessionHead, StoredEvent } from "../../engine/ports.ts";
 import type { Principal } from "../../protocol/principal.ts";
 
 type Awaitable<T> = T | Promise<T>;
@@ -50,9 +50,10 @@ export interface Store {
     readonly nodeId: string;
     readonly owner: Principal;
     readonly operationKey?: string;
+    readonly digest?: string;
     readonly input: MailInput;
-  }): Awaitable<{ readonly sessionId: string; readonly created: boolean }>;
-  accept(sessionId: string, id: string, input: MailInput): Awaitable<DeliveryOutcome>;
+  }): Awaitable<OpenOutcome>;
+  accept(sessionId: string, id: string, input: MailInput, digest?: string): Awaitable<DeliveryOutcome>;
   /** A message of this id was accepted, whether or not it was processed since. */
   knows(sessionId: string, id: string): Awaitable<boolean>;
   commit(commit: Commit): Awaitable<void>;
