@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { toConversation } from "../packages/runtime/src/cli/conversation.ts";
 
 export interface MemberAnswer {
   readonly name: string;
@@ -59,23 +60,7 @@ export function printMembers(members: readonly MemberAnswer[], origin: string, j
     ...members.map(({ name, status, url }) => row(name, status, url)),
     ...members.flatMap(({ name, error }) => (error ? ["", `  ${name}: ${error}`] : [])),
     "",
-    ...(first ? toConversation(first) : []),
+    ...(first ? toConversation(first.name, first.url) : []),
   ];
   process.stdout.write(`${lines.join("\n")}\n`);
-}
-
-/** Two commands for a shell: say something, and follow the answer. */
-export function toConversation({ name, url }: MemberAnswer): string[] {
-  const message =
-    name === "foreman" ? "Ask research what a tide is, and let the reviewer check it" : "What can you do?";
-  const post = `curl -s -X POST ${url}/session -H 'content-type: application/json' -d '${JSON.stringify({ message })}'`;
-  return [
-    "Say something, and wait for the answer (the session stays open: Ctrl-C ends the second command):",
-    "",
-    `  id=$(${post} | sed 's/.*"sessionId":"\\([^"]*\\)".*/\\1/')`,
-    `  curl -sN ${url}/session/$id/stream | grep --line-buffered message.completed`,
-    "",
-    "Without `grep` it shows all that happens.",
-    "",
-  ];
 }

@@ -5,6 +5,7 @@
  */
 import { join } from "node:path";
 import { watchFiles } from "../packages/runtime/src/cli/dev/watch-files.ts";
+import { watchLauncher } from "../packages/runtime/src/cli/watch-launcher.ts";
 import {
   compareConfigs,
   describeChange,
@@ -15,7 +16,6 @@ import {
 } from "./dev-config.ts";
 import { createDevFolder, type DevFolder } from "./dev-folder.ts";
 import { checkCanListen, parseListen, type Listen } from "./dev-listen.ts";
-import { watchLauncher } from "./dev-launcher.ts";
 import { printMembers, whenAnswering } from "./dev-members.ts";
 import { startVercel, type Vercel } from "./dev-vercel.ts";
 

@@ -65,7 +65,7 @@ test("the port is open before anything is compiled; what comes early waits", asy
   expect(dev.log).toBe("");
   expect((await fetch(`${dev.origin}/eve/v1/health`)).status).toBe(200);
   expect((await fetch(`${dev.api}/health`)).status).toBe(200);
-  await dev.untilLogged(/^\[worker\] worker ready in \d+\.\d s: http:\/\/127\.0\.0\.1:\d+\/eve\/v1\n$/);
+  await dev.untilLogged(/^\[worker\] worker ready in \d+\.\d s: http:\/\/127\.0\.0\.1:\d+\/eve\/worker\/v1\n$/);
 });
 
 test("a running tool finishes on the code that it started with; what starts later uses the new", async () => {

@@ -62,6 +62,8 @@ test("eve start serves the build alone, with the variables of its files", async 
   workspace.write("agents/caller/.env.local", "TEST_MEMBER=member\nTEST_PROCESS=of-the-member\n");
   await using member = await runEve(workspace, "caller", ["start"], { TEST_PROCESS: "process", EVE_DEV: "1" });
   expect((await fetch(`${member.origin}/eve/v1/health`)).status).toBe(200);
+  await member.untilLogged(/Everybody who reaches it/);
+  expect(member.log).toBe(`caller ready at ${member.api}\nEverybody who reaches it may call it (EVE_DEV=1).\n`);
   const sessionId = await converse(member.api, "Use show");
   expect(replyOf(await eventsOf(member.api, sessionId))).toContain("show: root member process");
 
@@ -69,6 +71,12 @@ test("eve start serves the build alone, with the variables of its files", async 
   const [settled] = ofType(await eventsOf(member.api, sessionId), "task.settled");
   expect(settled!.data).toMatchObject({ status: "failed" });
   expect(JSON.stringify(settled!.data)).toMatch(/NO_TRANSPORT.*EVE_PEER_WORKER_URL/);
+});
+
+test("eve start says that nobody may call a member that has no channel", async () => {
+  await using member = await runEve(workspace, "caller", ["start"]);
+  await member.untilLogged(/Nobody may call it: say who may in agents\/caller\/agent\/channels\/eve\.ts /);
+  expect((await fetch(`${member.api}/info`)).status).toBe(401);
 });
 
 test("eve dev starts the member again when a file of variables changes, and says what is missing", async () => {

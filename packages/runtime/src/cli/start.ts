@@ -1,10 +1,14 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { once } from "node:events";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { discoverWorkspace, envFilesOf, resolveEnv } from "../discover/index.ts";
+import { discoverWorkspace, envFilesOf, resolveEnv, type Env } from "../discover/index.ts";
 import { AgentError } from "../errors.ts";
+import type { Manifest } from "../protocol/manifest.ts";
+import { toConversation } from "./conversation.ts";
+import { toOrigin } from "./dev/platform.ts";
 import { parseAddress } from "./parse-address.ts";
+import { watchLauncher } from "./watch-launcher.ts";
 
 /**
  * `eve start [--host 127.0.0.1] [--port 4000]`: runs the built member of the working directory in this process, with
@@ -27,6 +31,23 @@ export async function start(args: string[]): Promise<number> {
   Object.assign(process.env, env, { HOST: host, PORT: String(port) });
   const closed = once(process, "beforeExit");
   await import(pathToFileURL(server).href);
+  watchLauncher(() => process.kill(process.pid, "SIGTERM"));
+  printReady(env, `${toOrigin({}, { host, port })}/eve`);
   await closed;
   return typeof process.exitCode === "number" ? process.exitCode : 0;
+}
+
+/** Where the member is, who may call it, and in a terminal how. */
+function printReady(env: Env, mount: string): void {
+  const { member, channel } = JSON.parse(readFileSync(".eve/build/manifest.json", "utf8")) as Manifest;
+  const base = `${mount}/${member}/v1`;
+  const file = `agents/${member}/agent/channels/eve.ts`;
+  const isOpen = channel !== undefined || env.EVE_DEV === "1";
+  const who = isOpen
+    ? channel === undefined
+      ? "Everybody who reaches it may call it (EVE_DEV=1)."
+      : `Who may call it: ${file}.`
+    : `Nobody may call it: say who may in ${file} (docs/guides/authentication.md).`;
+  process.stderr.write(`${member} ready at ${base}\n${who}\n`);
+  if (isOpen && process.stdout.isTTY) process.stdout.write(`\n${toConversation(member, base).join("\n")}\n`);
 }

@@ -1,5 +1,7 @@
 import { basename } from "node:path";
+import { toConversation } from "../conversation.ts";
 import { parseAddress } from "../parse-address.ts";
+import { watchLauncher } from "../watch-launcher.ts";
 import { parseInspect, toInspectFlag } from "./parse-inspect.ts";
 import { isUnderPlatform } from "./platform.ts";
 import { supervise } from "./supervise.ts";
@@ -24,6 +26,11 @@ export async function dev(args: string[]): Promise<number> {
     execArgv: inspect.address === undefined ? [] : [await toInspectFlag(inspect.address)],
     stopped: whenAskedToStop(),
     log: (line) => void process.stderr.write(`${prefix}${line}\n`),
+    onReady: (base) => {
+      if (!isUnderPlatform() && process.stdout.isTTY) {
+        process.stdout.write(`\n${toConversation(name, base).join("\n")}\n`);
+      }
+    },
   });
   return 0;
 }
@@ -31,11 +38,12 @@ export async function dev(args: string[]): Promise<number> {
 function whenAskedToStop(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
-  if (isUnderPlatform() || process.env.EVE_NODE_TRIED !== undefined) {
+  if (isUnderPlatform()) {
     const parent = process.ppid;
-    // The platform's CLI starts services as groups of their own, and the command line under an old Node passes no
-    // signal on: killed, either would leave this process behind.
+    // The platform's CLI starts services as groups of their own: killed, it would leave this process behind.
     setInterval(() => process.ppid !== parent && stop.abort(), 500).unref();
+  } else {
+    watchLauncher(() => stop.abort());
   }
   return stop.signal;
 }

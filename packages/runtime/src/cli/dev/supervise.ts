@@ -21,6 +21,8 @@ export interface SuperviseOptions {
   readonly execArgv: readonly string[];
   readonly stopped: AbortSignal;
   readonly log: (line: string) => void;
+  /** Told once where the API is, when the member answers for the first time. */
+  readonly onReady: (base: string) => void;
 }
 
 /**
@@ -29,7 +31,8 @@ export interface SuperviseOptions {
  *
  * @throws AgentError `PORT_IN_USE`
  */
-export async function supervise({ memberDir, address, execArgv, stopped, log }: SuperviseOptions): Promise<void> {
+export async function supervise(options: SuperviseOptions): Promise<void> {
+  const { memberDir, address, execArgv, stopped, log } = options;
   const name = basename(memberDir);
   const status: { broken?: Unavailable; child: ChildState; ready: boolean } = { child: { kind: "none" }, ready: false };
   const gate = await openGate(address, toGateState(name, undefined, status.child));
@@ -60,9 +63,11 @@ export async function supervise({ memberDir, address, execArgv, stopped, log }: 
       if (outcome.how === "started") folders.removeAllBut(folder);
       if (outcome.how !== "failed") {
         const seconds = ((performance.now() - since) / 1000).toFixed(1);
+        const base = `${toOrigin(process.env, address)}/eve/${name}/v1`;
         // Below the platform's CLI nobody calls this port, but the CLI's.
-        const where = status.ready || isUnderPlatform() ? "" : `: ${toOrigin(process.env, address)}/eve/v1`;
+        const where = status.ready || isUnderPlatform() ? "" : `: ${base}`;
         log(`${name} ${verb(wasBroken, status.ready)} in ${seconds} s${where}`);
+        if (!status.ready) options.onReady(base);
         status.ready = true;
       } else if (outcome.kept) {
         status.broken = { error: `agents/${name} does not load. ${outcome.error}`, diagnostics: [] };

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { toConversation } from "./dev-members.ts";
+import { toConversation } from "./conversation.ts";
 
 const run = promisify(execFile);
 
@@ -22,7 +22,7 @@ test("the first conversation can be pasted into a shell as it is", async () => {
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/eve/a/v1`;
 
-  const lines = toConversation({ name: "a", url, status: "ready" });
+  const lines = toConversation("a", url);
   const commands = lines.filter((line) => line.startsWith("  "));
   const { stdout } = await run("bash", ["-c", commands.join("\n")]);
 

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 
 const POLL_MS = 500;
-/** How package managers and their shells appear in the process table. */
-const LAUNCHER = /(?:^|[\s/])(?:sh|bash|dash|pnpm|npm|npx|corepack)(?:\.cjs|\.mjs|\.js|-cli\.js)?(?:\s|$)/;
+/** How package managers, their shells and `eve` under an old Node appear in the process table. */
+const LAUNCHER = /(?:^|[\s/])(?:sh|bash|dash|pnpm|npm|npx|corepack|eve)(?:\.cjs|\.mjs|\.js|-cli\.js)?(?:\s|$)/;
 
 /**
  * Calls `onGone` when the package manager that started this program is gone. `npx` passes no signal on: killed, it
