@@ -1,6 +1,7 @@
 import type { Effect } from "../engine/decide.ts";
 import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
+import type { TaskCall } from "../engine/state.ts";
 import { wrapDelegation } from "../engine/text.ts";
 import {
   createRemoteSession,
@@ -11,7 +12,7 @@ import {
 import { delay } from "./delay.ts";
 import type { Member } from "./perform.ts";
 import { addressOf, isRetryable, toRemoteError } from "./remote-request.ts";
-import { findOutcome } from "./watch-remote.ts";
+import { findOutcome, toDelivered } from "./watch-remote.ts";
 
 /** A remote that is being restarted is waited for this long. */
 const PATIENCE_MS = 60_000;
@@ -43,7 +44,7 @@ export async function sendToRemote(
           ? await createRemoteSession(request, body)
           : await sendToRemoteSession(request, childSessionId, body);
       const { sessionId } = accepted;
-      const outcome = interrupted ? await readOutcome(request, accepted) : undefined;
+      const outcome = interrupted ? await readOutcome(request, accepted, call) : undefined;
       if (outcome !== undefined) {
         return { kind: "child.settled", callIds: [callId], remote: { sessionId, url: address.url }, ...outcome };
       }
@@ -72,8 +73,9 @@ export async function sendToRemote(
 async function readOutcome(
   request: Parameters<typeof readRemoteStream>[0],
   { sessionId, deliveryId }: Accepted,
+  call: TaskCall,
 ): Promise<ReturnType<typeof findOutcome>> {
   if (deliveryId === undefined) return undefined;
   const events = await readRemoteStream(request, sessionId).catch(() => []);
-  return findOutcome(events, deliveryId);
+  return findOutcome(events, toDelivered({ ...call, deliveryId }));
 }

@@ -1,6 +1,8 @@
 import type { Effect } from "../engine/decide.ts";
 import type { ChildSettledInput, EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
+import type { TaskCall } from "../engine/state.ts";
+import { wrapDelegation } from "../engine/text.ts";
 import type { StreamEvent } from "../protocol/events.ts";
 import { readRemoteStream, RemoteFailure } from "../transport/remote-client.ts";
 import { delay } from "./delay.ts";
@@ -30,7 +32,7 @@ export async function watchRemote(
     try {
       const request = { address: await addressOf(member, remote), signal };
       const events = await readRemoteStream(request, childSessionId!);
-      const outcome = findOutcome(events, call.deliveryId);
+      const outcome = findOutcome(events, toDelivered(call));
       if (outcome !== undefined) return { kind: "child.settled", callIds: [call.callId], ...outcome };
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -44,14 +46,23 @@ export async function watchRemote(
 
 type Outcome = Omit<ChildSettledInput, "kind" | "callIds">;
 
-/** How the turn that read a delivery ended, or `undefined` while it has not. */
-export function findOutcome(events: readonly StreamEvent[], deliveryId: string | undefined): Outcome | undefined {
-  const read = events.find(
-    (event) =>
-      event.type === "message.received" &&
-      (deliveryId === undefined || event.meta.deliveryIds?.includes(deliveryId) === true),
-  );
-  if (read?.type !== "message.received") return ended(events);
+/** What a message is found by in the stream of the remote that took it. */
+export interface Delivered {
+  /** What the remote called it, if it said so. */
+  readonly deliveryId?: string | undefined;
+  /** Messages of this task that the remote took before it. */
+  readonly position: number;
+  readonly message: string;
+}
+
+export function toDelivered({ deliveryId, position = 0, message }: TaskCall): Delivered {
+  return { deliveryId, position, message: wrapDelegation(message) };
+}
+
+/** How the turn that read a message ended, or `undefined` while it has not. */
+export function findOutcome(events: readonly StreamEvent[], delivered: Delivered): Outcome | undefined {
+  const read = findReceived(events, delivered);
+  if (read === undefined) return ended(events);
   const { turnId } = read.data;
   let reply = "";
   for (const event of events) {
@@ -67,9 +78,22 @@ export function findOutcome(events: readonly StreamEvent[], deliveryId: string |
   return ended(events);
 }
 
+/**
+ * A remote that names no delivery is only told apart by order. One more message than it is known to have taken may be
+ * there, of a request whose answer was lost: so the text decides, too.
+ */
+function findReceived(
+  events: readonly StreamEvent[],
+  { deliveryId, position, message }: Delivered,
+): Extract<StreamEvent, { type: "message.received" }> | undefined {
+  const received = events.filter((event) => event.type === "message.received");
+  if (deliveryId !== undefined) return received.find(({ meta }) => meta.deliveryIds?.includes(deliveryId) === true);
+  return received.slice(position).find(({ data }) => data.message.trim() === message.trim());
+}
+
 /** A session that ended without the turn never answers. */
 function ended(events: readonly StreamEvent[]): Outcome | undefined {
-  return events.at(-1)?.type === "session.completed" ? { status: "cancelled" } : undefined;
+  return events.some(({ type }) => type === "session.completed") ? { status: "cancelled" } : undefined;
 }
 
 function nextWait(wait: number): number {

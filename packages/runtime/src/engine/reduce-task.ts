@@ -23,12 +23,15 @@ function next(state: SessionState, task: Task | undefined, entry: TaskEntry): Ta
     case "agent.started":
       return { ...known, childSessionId: entry.data.sessionId, openedBy: entry.data.callId };
     case "call.sent": {
+      const position = known.accepted ?? 0;
       const waiting = known.waiting
         .filter((call) => !(call.callId === entry.data.callId && call.abandoned))
         .map((call) =>
-          call.callId === entry.data.callId ? { ...call, sent: true, deliveryId: entry.data.deliveryId } : call,
+          call.callId === entry.data.callId
+            ? { ...call, sent: true, deliveryId: entry.data.deliveryId, position }
+            : call,
         );
-      return { ...known, waiting };
+      return { ...known, waiting, accepted: position + 1 };
     }
     case "call.dropped":
       return { ...known, waiting: known.waiting.filter((call) => call.callId !== entry.data.callId) };

@@ -104,6 +104,8 @@ export interface TaskCall {
   readonly sent: boolean;
   /** Remote only: what the other side calls the message. */
   readonly deliveryId?: string | undefined;
+  /** Remote only: how many messages of the task the other side had accepted before this one. */
+  readonly position?: number;
   /** Settled before the other side accepted it; kept so that its work is cancelled once it has. */
   readonly abandoned: boolean;
   /** The child has folded the message into a turn that ended, with this reply. */
@@ -122,6 +124,8 @@ export interface Task {
   /** The call that `agent.started` announced the child with. */
   readonly openedBy?: string;
   readonly waiting: readonly TaskCall[];
+  /** Remote only: messages that the other side has accepted. */
+  readonly accepted?: number;
   /** Rises with every use: orders the idle tasks of the note. */
   readonly used: number;
 }
