@@ -243,6 +243,17 @@ describe("the stream", () => {
     });
   });
 
+  test.each([
+    ["says nothing", () => {}],
+    ["stops in the middle", (response: ServerResponse) => void response.writeHead(200).write("\n")],
+  ])("a stream that %s is given up in time, and worth another try", async (_, answer) => {
+    const { address } = await listen(answer);
+    await expect(readRemoteStream({ address, signal: signal() }, "ses_far", 50)).rejects.toMatchObject({
+      code: "REMOTE_FAILED",
+      retryable: true,
+    });
+  });
+
   test("a stream that is no NDJSON is not", async () => {
     const { address } = await listen(text(200, "<html>hello</html>"));
     await expect(readRemoteStream({ address, signal: signal() }, "ses_far")).rejects.toMatchObject({

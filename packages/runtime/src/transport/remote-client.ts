@@ -79,8 +79,13 @@ export async function openRemoteStream(request: Request, sessionId: string, quer
   });
 }
 
-/** All events of a remote's session so far. */
-export async function readRemoteStream(request: Request, sessionId: string): Promise<StreamEvent[]> {
+/** All events of a remote's session so far. A remote that stops in the middle is worth another try. */
+export async function readRemoteStream(
+  { address, signal }: Request,
+  sessionId: string,
+  timeoutMs: number = REQUEST_TIMEOUT_MS,
+): Promise<StreamEvent[]> {
+  const request = { address, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) };
   let text: string;
   try {
     const response = await openRemoteStream(request, sessionId, "?startIndex=0&follow=false");
