@@ -23,10 +23,12 @@ export function createEventStream({ host, sessionId, from, until }: StreamReques
   let cursor = from;
   let changed = true;
   let notify = (): void => {};
-  const unsubscribe = host.subscribe(sessionId, () => {
-    changed = true;
-    notify();
-  });
+  let unsubscribe: (() => void) | undefined;
+  const subscribe = (): (() => void) =>
+    host.subscribe(sessionId, () => {
+      changed = true;
+      notify();
+    });
   const change = (): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, HEARTBEAT_MS);
@@ -42,6 +44,8 @@ export function createEventStream({ host, sessionId, from, until }: StreamReques
       // Opens the response at once, also before the first event.
       start: (controller) => controller.enqueue(encoder.encode("\n")),
       pull: async (controller) => {
+        // Not before somebody reads: a stream that nobody does is never cancelled either.
+        unsubscribe ??= subscribe();
         for (;;) {
           changed = false;
           const ended = until === undefined && (await host.head(sessionId))?.ended !== false;
@@ -64,7 +68,7 @@ export function createEventStream({ host, sessionId, from, until }: StreamReques
         }
       },
       cancel: () => {
-        unsubscribe();
+        unsubscribe?.();
         notify();
       },
     },

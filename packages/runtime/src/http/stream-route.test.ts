@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { createTestApp, hanging, saying, type TestApp } from "./app.fixture.ts";
+import { describe, expect, test, vi } from "vitest";
+import { BASE, createTestApp, hanging, saying, type TestApp } from "./app.fixture.ts";
 import { eventSchema, EVENT_SCHEMAS, type StreamEvent } from "../protocol/events.ts";
 
 async function finished(): Promise<TestApp & { sessionId: string; all: StreamEvent[] }> {
@@ -89,6 +89,40 @@ describe("GET session/:id/stream", () => {
     const events = lines(await response.text());
     expect(events[0]!.type).toBe("turn.started");
     expect(events.at(-1)!.type).toBe("session.completed");
+  });
+
+  test("HEAD answers the headers and leaves nothing behind", async () => {
+    const { app, host, sessionId } = await finished();
+    const subscribe = vi.spyOn(host, "subscribe");
+    const response = await app.request(`${BASE}/session/${sessionId}/stream?includeTailIndex=1`, {
+      method: "HEAD",
+      headers: { "x-user": "ada" },
+    });
+    expect([response.status, response.body]).toEqual([200, null]);
+    expect(response.headers.get("x-eve-stream-tail-index")).toBe("7");
+    expect(subscribe).not.toHaveBeenCalled();
+  });
+
+  test("a stream listens from its first read to its end", async () => {
+    const { get, host, sessionId } = await finished();
+    let listening = 0;
+    const original = host.subscribe;
+    vi.spyOn(host, "subscribe").mockImplementation((id, listener) => {
+      const stop = original(id, listener);
+      listening++;
+      return () => {
+        listening--;
+        stop();
+      };
+    });
+    const response = await get(`/session/${sessionId}/stream`);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(listening).toBe(0);
+    await follow(response, (text) => {
+      if (text.length > 1) expect(listening).toBe(1);
+      return text.length > 1;
+    });
+    expect(listening).toBe(0);
   });
 
   test("two readers get the same bytes", async () => {

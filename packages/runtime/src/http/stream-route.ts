@@ -19,8 +19,14 @@ export async function streamSession(c: Context<{ Variables: Variables }>, host: 
   if (!follow || c.req.query("includeTailIndex") === "1") {
     headers["x-eve-stream-tail-index"] = String(head.nextIndex - 1);
   }
+  if (isHead(c)) return new Response(null, { headers });
   const stream = createEventStream({ host, sessionId, from, ...(follow ? {} : { until: head.nextIndex }) });
   return new Response(stream, { headers });
+}
+
+/** HEAD runs the route of GET and drops its body without cancelling it: there must be none. */
+export function isHead(c: Context): boolean {
+  return c.req.raw.method === "HEAD";
 }
 
 /** Headers of every stream of events. */
