@@ -52,6 +52,14 @@ describe("runTool", () => {
     expect(seen[1]!.idempotencyKey).toBe(seen[0]!.idempotencyKey);
   });
 
+  test("a result that is too large to keep fails and says so", async () => {
+    expect(await run(() => "x".repeat(1024 * 1024))).toMatchObject({
+      status: "failed",
+      output: expect.stringMatching(/^TOOL_FAILED: add returned 1048578 characters of JSON; at most 1048576/),
+    });
+    expect(await run(() => "x".repeat(1024 * 1024 - 2))).toMatchObject({ status: "completed" });
+  });
+
   test.each([
     [{ sum: 3 }, { sum: 3 }],
     ["text", "text"],

@@ -6,6 +6,9 @@ import { AgentError, messageOf } from "../errors.ts";
 import { authoredPlace } from "./authored-stack.ts";
 import type { Member } from "./perform.ts";
 
+/** A result is stored, streamed to every reader and read by the model at every step. */
+const MAX_OUTPUT_LENGTH = 1024 * 1024;
+
 type ToolEffect = Extract<Effect, { kind: "tool" }>;
 
 /** Runs one call of an authored tool. What it throws is the call's result, for the model to read. */
@@ -61,5 +64,10 @@ function toJson(output: unknown, toolName: string): unknown {
   if (output === undefined) return null;
   const text = JSON.stringify(output);
   if (text === undefined) throw new TypeError(`${toolName} returned a ${typeof output}, which is not JSON.`);
+  if (text.length > MAX_OUTPUT_LENGTH) {
+    throw new RangeError(
+      `${toolName} returned ${text.length} characters of JSON; at most ${MAX_OUTPUT_LENGTH} are kept. Return less, or where to find it.`,
+    );
+  }
   return JSON.parse(text);
 }

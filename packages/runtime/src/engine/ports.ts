@@ -72,8 +72,8 @@ export interface Host {
   delivered(sessionId: string, id: string): Promise<boolean>;
   head(sessionId: string): Promise<SessionHead | undefined>;
   state(sessionId: string): Promise<SessionState | undefined>;
-  /** Up to `limit` events from index `from` on. */
-  events(sessionId: string, from: number, limit: number): Promise<readonly StoredEvent[]>;
+  /** Up to `limit` events from index `from` on, and after the first no more than fit into `maxLength` characters. */
+  events(sessionId: string, from: number, limit: number, maxLength?: number): Promise<readonly StoredEvent[]>;
   /** Calls `listener` whenever events were appended or the session ended. Returns how to stop. */
   subscribe(sessionId: string, listener: () => void): () => void;
   /** Stops all effects and lets go of the store. Nothing accepted is lost. */

@@ -103,6 +103,22 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
       expect(await replies(host, first.sessionId, 1)).toEqual(["ok"]);
     });
 
+    test("events: a page ends where its length does, and holds at least one", async () => {
+      const host = await open(
+        await newWorld(),
+        reply(() => "x".repeat(1_000)),
+      );
+      const { sessionId } = await host.open({ input: opening("hi") });
+      await until(host, sessionId, "session.waiting");
+      const every = await host.events(sessionId, 0, 100);
+      const length = every[0]!.line.length + every[1]!.line.length;
+      expect(await host.events(sessionId, 0, 100, length)).toEqual(every.slice(0, 2));
+      expect(await host.events(sessionId, 0, 100, length - 1)).toEqual(every.slice(0, 1));
+      expect(await host.events(sessionId, 0, 100, 1)).toEqual(every.slice(0, 1));
+      expect(await host.events(sessionId, 0, 100, 1_000_000)).toEqual(every);
+      expect(await host.events(sessionId, every.length, 100, 1)).toEqual([]);
+    });
+
     test("dedupe: the same message is one turn, the same operation one session", async () => {
       const host = await open(
         await newWorld(),
@@ -316,6 +332,43 @@ export function describeHost(name: string, createWorld: () => Promise<World>): v
       });
       const { sessionId } = await host.open({ input: opening("hi") });
       expect(await replies(host, sessionId, 1)).toEqual(["ok"]);
+    });
+
+    test("mail: what can not be processed is left out, what follows is read", async () => {
+      const host = await open(
+        await newWorld(),
+        reply(() => "ok"),
+      );
+      const { sessionId } = await host.open({ input: opening(undefined) });
+      const bad = message("bad", "");
+      await host.deliver(sessionId, "bad", { ...bad, delivery: { ...bad.delivery, parts: null as never } });
+      await host.deliver(sessionId, "d1", message("d1", "hi"));
+      expect(await replies(host, sessionId, 1)).toEqual(["ok"]);
+    });
+
+    test("mail: what can not be processed fails the turn under way", async () => {
+      const host = await open(await newWorld(), delegating({ hangInChild: true }));
+      const { sessionId } = await host.open({ input: opening("go") });
+      await until(host, sessionId, "turn.waiting");
+      await host.deliver(sessionId, "bad", { kind: "child.settled", callIds: null as never, status: "completed" });
+      const failed = (await until(host, sessionId, "turn.failed")).find(({ type }) => type === "turn.failed");
+      expect(failed?.data).toMatchObject({ code: "INTERNAL" });
+    });
+
+    test("results: one that can not be stored is a failed one", async () => {
+      const host = await open(await newWorld(), async (effect, { state }) => {
+        if (effect.kind === "tool") {
+          return { kind: "tool.settled", callId: effect.call.callId, status: "completed", output: 1n };
+        }
+        return state.turn!.stepIndex === 0 ? calling(["a"]) : responded("done");
+      });
+      const { sessionId } = await host.open({ input: opening("hi") });
+      expect(await replies(host, sessionId, 1)).toEqual(["done"]);
+      const result = (await all(host, sessionId)).find(({ type }) => type === "action.result");
+      expect(result?.data).toMatchObject({
+        status: "failed",
+        result: { output: expect.stringMatching(/^TOOL_FAILED/) },
+      });
     });
 
     test("effects: one whose performer always throws fails, and the session goes on", async () => {

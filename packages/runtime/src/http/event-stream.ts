@@ -4,6 +4,7 @@ import type { Host } from "../engine/ports.ts";
 const HEARTBEAT_MS = 9_000;
 /** Events read at a time: what a slow reader costs in memory. */
 const PAGE = 256;
+const PAGE_LENGTH = 256 * 1024;
 
 export interface StreamRequest {
   readonly host: Host;
@@ -50,7 +51,7 @@ export function createEventStream({ host, sessionId, from, until }: StreamReques
           changed = false;
           const ended = until === undefined && (await host.head(sessionId))?.ended !== false;
           const limit = until === undefined ? PAGE : Math.min(PAGE, until - cursor);
-          const events = limit <= 0 ? [] : await host.events(sessionId, cursor, limit);
+          const events = limit <= 0 ? [] : await host.events(sessionId, cursor, limit, PAGE_LENGTH);
           if (events.length > 0) {
             cursor = events.at(-1)!.index + 1;
             controller.enqueue(encoder.encode(`${events.map(({ line }) => line).join("\n")}\n`));

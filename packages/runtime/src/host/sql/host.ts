@@ -70,7 +70,7 @@ export function createSqlHost(options: SqlHostOptions): Host {
     delivered: async (sessionId, id) => store.knows(sessionId, id),
     head: async (sessionId) => store.head(sessionId),
     state: async (sessionId) => ((await store.head(sessionId)) === undefined ? undefined : actorOf(sessionId).state()),
-    events: async (sessionId, from, limit) => store.events(sessionId, from, limit),
+    events: async (sessionId, from, limit, maxLength) => store.events(sessionId, from, limit, maxLength),
     subscribe: (sessionId, listener) => {
       changes.on(sessionId, listener);
       return () => void changes.off(sessionId, listener);

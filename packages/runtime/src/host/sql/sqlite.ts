@@ -3,7 +3,8 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Entry, FactType } from "../../engine/entry.ts";
 import type { OpenInput } from "../../engine/input.ts";
 import { migrate } from "./migrations.ts";
-import { StaleVersion, type Commit, type Store, type StoredEntry } from "./store.ts";
+import type { StoredEvent } from "../../engine/ports.ts";
+import { StaleVersion, Unprocessable, type Commit, type Store, type StoredEntry } from "./store.ts";
 
 /** Kinds of log rows: facts are never streamed, deltas never folded. */
 const KIND = { fact: 0, event: 1, delta: 2 } as const;
@@ -162,11 +163,18 @@ export function openSqliteStore(file: string): Store {
         nextIndex: row.next_index,
       };
     },
-    events: (sessionId, from, limit) =>
-      (sql(SQL.events).all(sessionId, from, limit) as unknown as LogRow[]).map((row) => ({
-        index: row.idx,
-        line: toLine(row),
-      })),
+    events: (sessionId, from, limit, maxLength = Infinity) => {
+      const events: StoredEvent[] = [];
+      let length = 0;
+      // Row by row: what does not fit is never read into memory.
+      for (const row of sql(SQL.events).iterate(sessionId, from, limit) as Iterable<unknown> as Iterable<LogRow>) {
+        const line = toLine(row);
+        length += line.length;
+        if (events.length > 0 && length > maxLength) break;
+        events.push({ index: row.idx, line });
+      }
+      return events;
+    },
     active: () => (sql(SQL.active).all() as unknown as { id: string }[]).map((row) => row.id),
     secret: () =>
       transaction(() => {
@@ -182,13 +190,21 @@ export function openSqliteStore(file: string): Store {
 
 function toRow({ entry }: StoredEntry): { kind: number; type: string; data: string; inner: string | null } {
   const delta = entry.type === "message.appended" || entry.type === "reasoning.appended";
-  const inner = entry.public && entry.inner !== undefined ? JSON.stringify(entry.inner) : null;
+  const inner = entry.public && entry.inner !== undefined ? toJson(entry.inner) : null;
   return {
     kind: !entry.public ? KIND.fact : delta ? KIND.delta : KIND.event,
     type: entry.type,
-    data: JSON.stringify(entry.data),
+    data: toJson(entry.data),
     inner,
   };
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    throw new Unprocessable(error);
+  }
 }
 
 function toEntry({ kind, type, data, inner }: LogRow): Entry {

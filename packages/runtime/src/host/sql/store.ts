@@ -1,6 +1,7 @@
 import type { Entry } from "../../engine/entry.ts";
 import type { MailInput, Post } from "../../engine/input.ts";
 import type { DeliveryOutcome, OpenOutcome, SessionHead, StoredEvent } from "../../engine/ports.ts";
+import { messageOf } from "../../errors.ts";
 import type { Principal } from "../../protocol/principal.ts";
 
 type Awaitable<T> = T | Promise<T>;
@@ -41,7 +42,8 @@ export interface SessionLog {
 /**
  * The tables of `host/sql`, one implementation per dialect. Every method is one transaction.
  *
- * `commit` throws {@link StaleVersion} when the log has grown since `version`.
+ * `commit` throws {@link StaleVersion} when the log has grown since `version`, {@link Unprocessable} for what is no
+ * JSON.
  */
 export interface Store {
   /** Creates a session with its first message, or finds the one that `operationKey` created. */
@@ -61,12 +63,20 @@ export interface Store {
   load(sessionId: string): Awaitable<SessionLog | undefined>;
   mail(sessionId: string): Awaitable<readonly Mail[]>;
   head(sessionId: string): Awaitable<SessionHead | undefined>;
-  events(sessionId: string, from: number, limit: number): Awaitable<readonly StoredEvent[]>;
+  events(sessionId: string, from: number, limit: number, maxLength?: number): Awaitable<readonly StoredEvent[]>;
   /** Sessions with effects to run or messages to process. */
   active(): Awaitable<readonly string[]>;
   /** Secret of this store, made once: callback tokens are derived from it. */
   secret(): Awaitable<string>;
   close(): Awaitable<void>;
+}
+
+/** What can not be decided on or written as it is, however often that is tried. */
+export class Unprocessable extends Error {
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause });
+    this.name = "Unprocessable";
+  }
 }
 
 /** Somebody else has written to the session. */
