@@ -106,3 +106,20 @@ test("eve dev starts the member again when a file of variables changes, and says
   expect((await fetch(`${member.api}/health`)).status).toBe(200);
   expect(member.log).not.toContain("secret-value");
 });
+
+test("a second supervisor of a store says so once, in one line, and takes over when the first is gone", async () => {
+  const first = cleanup.use(await runEve(workspace, "worker", ["dev"]));
+  await first.untilLogged(/worker ready/);
+  await using second = await runEve(workspace, "worker", ["dev"]);
+  await second.untilLogged(/STORE_LOCKED/);
+  const response = await fetch(`${second.api}/health`);
+  expect(response.status).toBe(503);
+  const { error } = (await response.json()) as { error: string };
+  expect(error).toMatch(/^agents\/worker does not start\. STORE_LOCKED Another process .*, port \d+\)\. — Stop it/);
+
+  await first[Symbol.asyncDispose]();
+  await second.untilLogged(/worker ready/);
+  expect((await fetch(`${second.api}/health`)).status).toBe(200);
+  expect(second.log.match(/STORE_LOCKED/g)).toHaveLength(1);
+  expect(second.log).not.toMatch(/^\s+at /m);
+});

@@ -152,7 +152,7 @@ function ask(child: ChildProcess, message: LoadBuild): Promise<ServingMessage | 
 }
 
 function toText({ code, message, fix }: ServingError): string {
-  return [code, message, fix].filter((part) => part !== undefined).join(" ");
+  return `${code === undefined ? "" : `${code} `}${message}${fix === undefined ? "" : ` — ${fix}`}`;
 }
 
 function describe(exit: Exit): string {
