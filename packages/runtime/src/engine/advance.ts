@@ -1,6 +1,6 @@
 import { createDraft, inStep, type Draft } from "./draft.ts";
 import { decide, type Effect } from "./decide.ts";
-import type { Advance, EffectInput, Input, OpenInput, Surroundings } from "./input.ts";
+import type { Advance, EffectInput, Input, MailInput, OpenInput, Surroundings } from "./input.ts";
 import { modelFailed, modelResponded } from "./respond.ts";
 import type { Delivery, SessionState } from "./state.ts";
 import { remoteAccepted, remoteFailed, settleCalls } from "./settle.ts";
@@ -9,6 +9,7 @@ import {
   beginStep,
   cancelTurn,
   endSession,
+  failTurn,
   isSteered,
   refuseDelivery,
   resumeAfterCalls,
@@ -67,6 +68,8 @@ function apply(draft: Draft, state: SessionState | undefined, input: Input): voi
       return interrupted(draft, input.effectId);
     case "effect.failed":
       return effectFailed(draft, input);
+    case "mail.rejected":
+      return mailRejected(draft, input.mail);
   }
 }
 
@@ -87,6 +90,12 @@ function deliver(draft: Draft, delivery: Delivery): void {
   if (draft.state.turn === undefined) return startNextTurn(draft);
   // A held turn has no step that would come to a boundary.
   if (draft.turn.phase === "tasks" && isSteered(draft)) beginStep(draft);
+}
+
+function mailRejected(draft: Draft, mail: MailInput): void {
+  const error = { code: "INTERNAL", message: "A message to the session could not be processed." };
+  if (mail.kind === "deliver") refuseDelivery(draft, mail.delivery, error);
+  if (draft.state.turn !== undefined) failTurn(draft, error);
 }
 
 function settleTool(draft: Draft, callId: string, status: "completed" | "failed", output: unknown): void {

@@ -86,7 +86,13 @@ export type EffectInput =
   /** Whoever runs the effect gave it up: it has no result of its own. */
   | { readonly kind: "effect.failed"; readonly effectId: string; readonly message: string };
 
-export type Input = MailInput | EffectInput;
+/** The host could not have a message processed: it is settled without, so that those behind it are read. */
+export interface MailRejectedInput {
+  readonly kind: "mail.rejected";
+  readonly mail: MailInput;
+}
+
+export type Input = MailInput | EffectInput | MailRejectedInput;
 
 /** What the core may know of the world while it decides; recorded in entries, so a replay needs none of it. */
 export interface Surroundings {

@@ -116,10 +116,16 @@ export function endSession(draft: Draft, reason: string | undefined): void {
   replyToOrigin(draft, turn?.turnId ?? "ended", replyTo, { status: "cancelled" });
 }
 
-/** Answers a call that reached a session after its end: the caller must not wait for it. */
-export function refuseDelivery(draft: Draft, { deliveryId, replyTo }: Delivery): void {
+/** Answers a call that no turn will read, because the session has ended by default: the caller must not wait. */
+export function refuseDelivery(
+  draft: Draft,
+  { deliveryId, replyTo }: Delivery,
+  error: { code: string; message: string } = {
+    code: "SESSION_NOT_ACTIVE",
+    message: "The agent's session has ended.",
+  },
+): void {
   if (replyTo === undefined) return;
-  const error = { code: "SESSION_NOT_ACTIVE", message: "The agent's session has ended." };
   replyToOrigin(draft, deliveryId, [replyTo], { status: "failed", error });
 }
 

@@ -64,6 +64,9 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
   const store = openStore(join(storeFolder, "store.db"), lock.release);
   const tokens = createCallbackTokens(await store.secret());
   const modelFacts = (nodeId: string) => describeModel(registry.node(nodeId).model, env);
+  // The agent of a session may be gone from this build; its model call says so.
+  const modelIdOf = (nodeId: string): string =>
+    registry.manifest.nodes.some(({ id }) => id === nodeId) ? modelFacts(nodeId).modelId : "unavailable";
   const base = `/eve/${name}/v1`;
   const ulid = monotonicFactory();
   const newSessionId = (): string => `ses_${ulid()}`;
@@ -80,7 +83,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
     }),
     surroundings: ({ sessionId, nodeId }) => ({
       sessionId,
-      modelId: modelFacts(nodeId).modelId,
+      modelId: modelIdOf(nodeId),
       eveVersion: VERSION,
       base,
       newSessionId,

@@ -1,13 +1,13 @@
 import { advance } from "../../engine/advance.ts";
 import { decide, type Effect } from "../../engine/decide.ts";
 import { deltaLength, joinDelta } from "../../engine/delta.ts";
-import type { EffectInput, Input, Post, Surroundings } from "../../engine/input.ts";
+import type { Advance, EffectInput, Input, Post, Surroundings } from "../../engine/input.ts";
 import type { Delta, FaultPoint, Perform } from "../../engine/ports.ts";
 import { reduce } from "../../engine/reduce.ts";
 import type { Entry } from "../../engine/entry.ts";
 import type { SessionState } from "../../engine/state.ts";
 import { messageOf } from "../../errors.ts";
-import { StaleVersion, type Store } from "./store.ts";
+import { StaleVersion, Unprocessable, type Mail, type Store } from "./store.ts";
 
 /** Text that a model streams is stored at least this often. */
 const DELTA_DELAY_MS = 25;
@@ -37,6 +37,13 @@ export interface Actor {
   /** Nothing runs and nothing waits. */
   idle(): boolean;
   stop(): Promise<void>;
+}
+
+interface ApplyOptions {
+  readonly before?: readonly Delta[];
+  readonly taken?: number;
+  readonly effectId?: string;
+  readonly start?: boolean;
 }
 
 interface Running {
@@ -80,7 +87,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
         for (const run of flushes) await flush(run);
         if (mailWaits) {
           mailWaits = false;
-          for (const mail of await store.mail(sessionId)) await apply(mail.input, { taken: mail.position });
+          for (const mail of await store.mail(sessionId)) await receive(mail);
         }
       }
     } catch (error) {
@@ -112,7 +119,29 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     running.delete(run.effect.id);
     clearTimeout(run.timer);
     flushes.delete(run);
-    await apply(input, { before: run.deltas, effectId: run.effect.id });
+    const { id: effectId } = run.effect;
+    const step = { before: run.deltas, effectId };
+    await applyOr(input, step, ({ message }) => apply({ kind: "effect.failed", effectId, message }, step));
+  };
+
+  const receive = ({ input, position: taken }: Mail): Promise<void> =>
+    applyOr(input, { taken }, () =>
+      applyOr({ kind: "mail.rejected", mail: input }, { taken }, () => write([], state, { taken })),
+    );
+
+  /** An input that can not be processed would not be the next time either: it is replaced, so that it blocks nothing. */
+  const applyOr = async (
+    input: Input,
+    step: ApplyOptions,
+    replace: (error: Unprocessable) => Promise<void>,
+  ): Promise<void> => {
+    try {
+      await apply(input, step);
+    } catch (error) {
+      if (!(error instanceof Unprocessable)) throw error;
+      options.onError(error.cause, sessionId);
+      await replace(error);
+    }
   };
 
   const flush = async (run: Running): Promise<void> => {
@@ -124,22 +153,21 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     if (deltas.length > 0 && running.get(run.effect.id) === run) await write(deltas, state);
   };
 
-  const apply = async (
-    input: Input,
-    {
-      before = [],
-      taken,
-      effectId,
-      start = true,
-    }: { before?: readonly Delta[]; taken?: number; effectId?: string; start?: boolean },
-  ): Promise<void> => {
-    const nodeId = input.kind === "open" ? input.nodeId : (state?.nodeId ?? "root");
-    const around = options.surroundings({ sessionId, nodeId });
-    const { entries, posts, state: next } = advance(state, input, around, effectId);
+  const apply = async (input: Input, { before = [], taken, effectId, start = true }: ApplyOptions): Promise<void> => {
+    const { entries, posts, state: next } = decideOn(input, effectId);
     if (entries.length > 0 || posts.length > 0 || taken !== undefined || before.length > 0) {
       await write([...before, ...entries], next, { posts, ...(taken === undefined ? {} : { taken }) });
     }
     if (start) startEffects(() => false);
+  };
+
+  const decideOn = (input: Input, effectId: string | undefined): Advance => {
+    const nodeId = input.kind === "open" ? input.nodeId : (state?.nodeId ?? "root");
+    try {
+      return advance(state, input, options.surroundings({ sessionId, nodeId }), effectId);
+    } catch (error) {
+      throw new Unprocessable(error);
+    }
   };
 
   const write = async (
