@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { agentCall, calls, modelFails, says, startChild, startTurn, toolCall, toolSettled } from "./session.fixture.ts";
+import {
+  agentCall,
+  calls,
+  deliver,
+  modelFails,
+  says,
+  startChild,
+  startTurn,
+  toolCall,
+  toolSettled,
+} from "./session.fixture.ts";
 import { EMPTY_REPLY_NOTE, interruptedTool } from "./text.ts";
 
 const interrupt = (effectId: string) => ({ kind: "effect.interrupted", effectId }) as const;
@@ -36,6 +46,31 @@ describe("§19 provider failures", () => {
     session.apply(toolSettled("t1"));
     session.apply(modelFails(true));
     expect(session.state.turn?.phase).toBe("model");
+  });
+
+  test("a file that the model never answered to does not fail the next turn, too; one that it read stays", () => {
+    const file = { type: "file", mediaType: "image/png", url: "https://example.com/a.png" } as const;
+    const session = startTurn();
+    session.apply(says("ready"));
+    session.apply(deliver("", { parts: [file] }));
+    session.apply(says("seen"));
+    session.apply(
+      deliver("", {
+        parts: [
+          { type: "text", text: "and this?" },
+          { ...file, filename: "b.png" },
+        ],
+      }),
+    );
+    session.apply(modelFails(false));
+    session.apply(deliver("again"));
+    const read = session.state.history.flatMap((item) => (item.role === "user" ? item.parts : []));
+    expect(read.slice(1)).toEqual([
+      file,
+      { type: "text", text: "and this?" },
+      { type: "text", text: expect.stringContaining("b.png") },
+      { type: "text", text: "again" },
+    ]);
   });
 
   test("the reason reaches the parent", () => {

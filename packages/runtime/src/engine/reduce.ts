@@ -1,6 +1,7 @@
 import { addUsage, NO_USAGE, type Entry } from "./entry.ts";
 import { reduceTask, settledText } from "./reduce-task.ts";
 import type { HistoryItem, SessionState, Turn } from "./state.ts";
+import { droppedFile } from "./text.ts";
 
 /** Folds one entry of the log into the state of a session. Pure: the same log always gives the same state. */
 export function reduce(state: SessionState | undefined, entry: Entry): SessionState {
@@ -107,8 +108,9 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
       return inTurn(state, () => ({ phase: "tasks" }));
     case "turn.completed":
     case "turn.cancelled":
-    case "turn.failed":
       return { ...state, turn: undefined };
+    case "turn.failed":
+      return { ...state, turn: undefined, history: withoutUnreadFiles(state.history) };
     case "session.completed":
       return { ...state, turn: undefined, queue: [], ended: true };
     case "task.settled": {
@@ -133,6 +135,14 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
         phase: "calls",
         pending: { ...turn.pending, [entry.data.call.callId]: entry.data.call },
       }));
+    case "call.interrupted": {
+      const { callId } = entry.data;
+      return inTurn(state, ({ pending }) => {
+        const call = pending[callId];
+        if (call === undefined) return {};
+        return { pending: { ...pending, [callId]: { ...call, interruptions: (call.interruptions ?? 0) + 1 } } };
+      });
+    }
     case "message.appended":
     case "reasoning.appended":
     case "reasoning.completed":
@@ -168,6 +178,18 @@ function completeStep(
   const last = counted.history.at(-1);
   if (native === undefined || last?.role !== "assistant") return counted;
   return { ...counted, history: [...counted.history.slice(0, -1), { ...last, native }] };
+}
+
+/** A file that the model never answered to may be why the turn failed: it must not fail every later turn, too. */
+function withoutUnreadFiles(history: SessionState["history"]): SessionState["history"] {
+  const answered = history.findLastIndex(({ role }) => role === "assistant");
+  return history.map((item, index) => {
+    if (index <= answered || item.role !== "user" || item.parts.every(({ type }) => type === "text")) return item;
+    const parts = item.parts.map((part) =>
+      part.type === "text" ? part : { type: "text" as const, text: droppedFile(part.filename ?? part.mediaType) },
+    );
+    return { ...item, parts };
+  });
 }
 
 function append(state: SessionState, item: HistoryItem): SessionState {

@@ -71,8 +71,17 @@ export function interruptedTool(name: string): string {
   return `TOOL_INTERRUPTED: the process stopped while ${name} ran, so nobody knows whether it took effect. Find out before you call it again.`;
 }
 
+export function abandonedTool(name: string, runs: number): string {
+  return `TOOL_INTERRUPTED: the process stopped each of the ${runs} times that ${name} ran, so it is not run again. It may have taken effect. Find out before you call it again.`;
+}
+
 export function failedTool(message: string): string {
   return `TOOL_FAILED: ${message}`;
+}
+
+/** Stands in for a file of a turn that failed before the model answered. */
+export function droppedFile(name: string): string {
+  return `[The file ${name} was left out: the turn that it came with failed.]`;
 }
 
 /** Stands in for the result of a call that was stopped. */

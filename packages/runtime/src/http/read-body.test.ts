@@ -88,6 +88,27 @@ describe("PROTOCOL: shapes", () => {
   });
 
   test.each([
+    [{ data: "!!! not base64" }, "message.0.data"],
+    [{ data: "" }, "message.0.data"],
+    [{ url: "ftp://example.com/a.png" }, "message.0.url"],
+    [{ url: "file:///etc/passwd" }, "message.0.url"],
+    [{}, "message.0"],
+    [{ data: "aGk=", url: "https://example.com/a.png" }, "message.0"],
+  ])("a file that no model could read is 400: %j", async (given, field) => {
+    const message = [{ type: "file", mediaType: "image/png", ...given }];
+    const { status, error } = await send(JSON.stringify({ message }), json);
+    expect([status, error]).toEqual([400, expect.stringMatching(`^${field}: `)]);
+  });
+
+  test.each([{ data: "aGk=" }, { data: "aGk" }, { data: "_-8=" }, { url: "data:text/plain;base64,aGk=" }])(
+    "a file of %j is taken",
+    async (given) => {
+      const message = [{ type: "file", mediaType: "text/plain", ...given }];
+      expect((await send(JSON.stringify({ message }), json)).status).toBe(202);
+    },
+  );
+
+  test.each([
     ["mesage", { mesage: "x" }],
     ["outputSchema", { message: "x", outputSchema: {} }],
     ["clientContext", { message: "x", clientContext: "y" }],

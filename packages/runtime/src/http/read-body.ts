@@ -2,6 +2,8 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import { AgentError } from "../errors.ts";
 
+type Issue = z.core.$ZodIssue;
+
 /** Largest body a member reads, in bytes. */
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
 
@@ -32,20 +34,31 @@ export async function readBody<T extends z.ZodObject>(c: Context, schema: T): Pr
 }
 
 /** Fields that are not known come first: a misspelled one is also why another is missing. */
-function toBadRequest(issues: readonly z.core.$ZodIssue[], body: unknown, known: readonly string[]): AgentError {
+function toBadRequest(issues: readonly Issue[], body: unknown, known: readonly string[]): AgentError {
   const unknown = issues.find(({ code }) => code === "unrecognized_keys");
   if (unknown?.code === "unrecognized_keys") {
     const field = unknown.keys[0]!;
     const fix = known.length === 1 ? `The only field is ${known[0]}.` : `The known fields are ${known.join(", ")}.`;
     return new AgentError("BAD_REQUEST", `${field}: is not a field that is supported here.`, { fix, data: { field } });
   }
-  const { path = [], message = "is not valid" } = issues[0] ?? {};
+  const { path = [], message = "is not valid" } = innermost(issues[0]);
   const field = path.join(".") || "the body";
   const missing = path.length > 0 && valueAt(body, path) === undefined;
   return new AgentError("BAD_REQUEST", `${field}: ${missing ? "is missing" : message}.`, {
     fix: missing ? `Send ${field}.` : `Correct ${field}.`,
     data: { field },
   });
+}
+
+/** Of the forms a value may have, the one that it is most like says what is wrong with it. */
+function innermost(issue: Issue | undefined): Issue | Record<string, undefined> {
+  if (issue?.code !== "invalid_union") return issue ?? {};
+  const inner = issue.errors.map(([first]) => first).filter((candidate) => candidate !== undefined);
+  const deepest = inner.reduce<Issue | undefined>(
+    (best, candidate) => (candidate.path.length > (best?.path.length ?? 0) ? candidate : best),
+    undefined,
+  );
+  return deepest === undefined ? issue : innermost({ ...deepest, path: [...issue.path, ...deepest.path] });
 }
 
 function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {

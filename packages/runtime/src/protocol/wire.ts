@@ -4,14 +4,17 @@ import { principalSchema } from "./principal.ts";
 /** Bodies of the HTTP API (PROTOCOL, Routes and Remote calls). */
 export const REMOTE_PROTOCOL_VERSION = 2;
 
-const part = z.union([
+/** What providers take: with or without padding, in either alphabet. */
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+const part = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string() }),
   z
     .object({
       type: z.literal("file"),
       mediaType: z.string().min(1),
-      data: z.string().optional(),
-      url: z.url().optional(),
+      data: z.string().regex(BASE64, "must be base64").optional(),
+      url: z.url({ protocol: /^(https?|data)$/, error: "must be a URL with http, https or data" }).optional(),
       filename: z.string().optional(),
     })
     .refine((file) => (file.data === undefined) !== (file.url === undefined), {
