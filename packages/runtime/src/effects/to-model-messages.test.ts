@@ -50,6 +50,40 @@ describe("toModelMessages", () => {
     expect(JSON.stringify(toModelMessages(session.state.history))).toContain(CANCELLED_CALL);
   });
 
+  test.each([
+    ["kept", undefined],
+    ["in the provider's form", true],
+  ])("calls that a model made up are valid when it reads them again: %s", (_, isNative) => {
+    const made = [
+      { callId: "a", toolName: "add", input: '{"a": 1' },
+      { callId: "b", toolName: "read the file!", input: { path: "x" } },
+      { callId: "c", toolName: "x".repeat(80), input: [1] },
+      { callId: "d", toolName: "", input: null },
+    ];
+    const content = made.map(({ callId, toolName, input }) => ({
+      type: "tool-call",
+      toolCallId: callId,
+      toolName,
+      input,
+    }));
+    const messages = toModelMessages([
+      {
+        role: "assistant",
+        stepKey: "turn_0/0",
+        text: "",
+        calls: made,
+        ...(isNative === undefined ? {} : { native: { role: "assistant", content } }),
+      },
+    ]);
+    for (const message of messages) modelMessageSchema.parse(message);
+    const names = ["add", "read_the_file_", "x".repeat(64), "_"];
+    const inputs = [{}, { path: "x" }, {}, {}];
+    expect(messages[0]).toMatchObject({
+      content: names.map((toolName, index) => ({ toolName, input: inputs[index] })),
+    });
+    expect(messages[1]).toMatchObject({ content: names.map((toolName) => ({ toolName })) });
+  });
+
   test("a failed text is an error to the model", () => {
     const session = startTurn();
     session.apply(calls(toolCall("t1")));

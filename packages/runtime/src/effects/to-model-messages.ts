@@ -1,4 +1,4 @@
-import type { ModelMessage, UserContent } from "ai";
+import type { AssistantModelMessage, ModelMessage, ToolCallPart, UserContent } from "ai";
 import type { HistoryItem } from "../engine/state.ts";
 import { CANCELLED_CALL } from "../engine/text.ts";
 import type { MessagePart } from "../protocol/events.ts";
@@ -29,18 +29,18 @@ function toAssistant(
   { text, calls, native }: Extract<HistoryItem, { role: "assistant" }>,
   results: ReadonlyMap<string, ToolItem>,
 ): ModelMessage[] {
-  const spoken: ModelMessage = (native as ModelMessage | undefined) ?? {
-    role: "assistant",
-    content: [
-      ...(text === "" ? [] : [{ type: "text" as const, text }]),
-      ...calls.map(({ callId, toolName, input }) => ({
-        type: "tool-call" as const,
-        toolCallId: callId,
-        toolName,
-        input,
-      })),
-    ],
-  };
+  const spoken: ModelMessage =
+    native === undefined
+      ? {
+          role: "assistant",
+          content: [
+            ...(text === "" ? [] : [{ type: "text" as const, text }]),
+            ...calls.map(({ callId, toolName, input }) =>
+              toValidCall({ type: "tool-call", toolCallId: callId, toolName, input }),
+            ),
+          ],
+        }
+      : withValidCalls(native as AssistantModelMessage);
   if (calls.length === 0) return [spoken];
   return [
     spoken,
@@ -49,11 +49,30 @@ function toAssistant(
       content: calls.map(({ callId, toolName }) => ({
         type: "tool-result" as const,
         toolCallId: callId,
-        toolName,
+        toolName: toValidName(toolName),
         output: toOutput(results.get(callId)),
       })),
     },
   ];
+}
+
+function withValidCalls(message: AssistantModelMessage): AssistantModelMessage {
+  if (typeof message.content === "string") return message;
+  return {
+    ...message,
+    content: message.content.map((part) => (part.type === "tool-call" ? toValidCall(part) : part)),
+  };
+}
+
+/** What a model made up is answered with an error, but providers refuse to read it again as it was. */
+function toValidCall(call: ToolCallPart): ToolCallPart {
+  const { input, toolName } = call;
+  const valid = typeof input === "object" && input !== null && !Array.isArray(input);
+  return { ...call, toolName: toValidName(toolName), input: valid ? input : {} };
+}
+
+function toValidName(toolName: string): string {
+  return toolName.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "_";
 }
 
 function toOutput(
