@@ -2,9 +2,9 @@ import { createDraft, inStep, type Draft } from "./draft.ts";
 import { decide, type Effect } from "./decide.ts";
 import type { Advance, EffectInput, Input, MailInput, OpenInput, Surroundings } from "./input.ts";
 import { modelFailed, modelResponded } from "./respond.ts";
-import type { Delivery, SessionState } from "./state.ts";
+import type { Delivery, PendingCall, SessionState } from "./state.ts";
 import { remoteAccepted, remoteFailed, settleCalls } from "./settle.ts";
-import { failedTool, interruptedTool } from "./text.ts";
+import { abandonedTool, failedTool, interruptedTool } from "./text.ts";
 import {
   beginStep,
   cancelTurn,
@@ -15,6 +15,9 @@ import {
   resumeAfterCalls,
   startNextTurn,
 } from "./turn.ts";
+
+/** Runs of a tool that a crash may stop before it counts as failed (§21). */
+const MAX_INTERRUPTIONS = 3;
 
 /**
  * What an input makes of a session: the entries to append and the messages to other sessions. Pure. An input that
@@ -144,7 +147,15 @@ function interrupted(draft: Draft, effectId: string): void {
       data: { ...inStep(draft), modelId: draft.around.modelId, attempt: draft.turn.attempt + 1 },
     });
   }
-  if (effect?.kind === "tool" && effect.call.onInterrupt === "fail") {
-    settleTool(draft, effect.call.callId, "failed", interruptedTool(effect.call.toolName));
+  if (effect?.kind === "tool") interruptedCall(draft, effect.call);
+}
+
+/** What keeps ending the process may be the tool itself: it is not run for ever. */
+function interruptedCall(draft: Draft, { callId, toolName, onInterrupt }: PendingCall): void {
+  if (onInterrupt === "fail") return settleTool(draft, callId, "failed", interruptedTool(toolName));
+  draft.emit({ public: false, type: "call.interrupted", data: { callId } });
+  const { interruptions = 0 } = draft.turn.pending[callId]!;
+  if (interruptions >= MAX_INTERRUPTIONS) {
+    settleTool(draft, callId, "failed", abandonedTool(toolName, interruptions));
   }
 }

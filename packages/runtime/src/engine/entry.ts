@@ -47,6 +47,7 @@ interface Facts {
   "call.dropped": { readonly taskId: string; readonly callId: string };
   "call.read": { readonly taskId: string; readonly callIds: readonly string[]; readonly reply?: unknown };
   "call.requested": { readonly call: PendingCall };
+  "call.interrupted": { readonly callId: string };
   "outgoing.queued": { readonly outgoing: Outgoing };
   "outgoing.done": { readonly id: string };
 }

@@ -4,13 +4,14 @@ import {
   calls,
   deliver,
   modelFails,
+  refold,
   says,
   startChild,
   startTurn,
   toolCall,
   toolSettled,
 } from "./session.fixture.ts";
-import { EMPTY_REPLY_NOTE, interruptedTool } from "./text.ts";
+import { abandonedTool, EMPTY_REPLY_NOTE, interruptedTool } from "./text.ts";
 
 const interrupt = (effectId: string) => ({ kind: "effect.interrupted", effectId }) as const;
 
@@ -149,8 +150,23 @@ describe("§19 effects that a crash interrupted", () => {
     const session = startTurn();
     session.apply(calls(toolCall("t1")));
     const { id } = session.effects()[0]!;
-    expect(session.apply(interrupt(id)).entries).toEqual([]);
+    expect(session.types(session.apply(interrupt(id)))).toEqual([]);
     expect(session.effects()[0]!.id).toBe(id);
+  });
+
+  test("§21 a tool that was stopped three times is not run again, across any number of restarts", () => {
+    const session = startTurn();
+    session.apply(calls(toolCall("t1"), toolCall("t2")));
+    for (const runs of [1, 2]) {
+      session.apply(interrupt("tool:turn_0:t1"));
+      expect(refold(session.entries)).toEqual(session.state);
+      expect(session.state.turn?.pending.t1?.interruptions).toBe(runs);
+    }
+    session.apply(interrupt("tool:turn_0:t1"));
+    expect(session.events("action.result")).toMatchObject([
+      { status: "failed", result: { callId: "t1", output: abandonedTool("add", 3) } },
+    ]);
+    expect(session.effects().map(({ id }) => id)).toEqual(["tool:turn_0:t2"]);
   });
 
   test('§21 a tool with onInterrupt "fail" reports that nobody knows', () => {

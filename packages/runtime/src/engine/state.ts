@@ -59,6 +59,8 @@ export interface PendingCall {
   readonly input: unknown;
   readonly stepIndex: number;
   readonly onInterrupt: "retry" | "fail";
+  /** How often a crash stopped it; absent: never. */
+  readonly interruptions?: number;
 }
 
 export interface UnreadResult {

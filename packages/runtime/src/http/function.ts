@@ -5,6 +5,7 @@ import { AgentError, ERROR_CODES, messageOf } from "../errors.ts";
 import { manifestSchema } from "../protocol/manifest.ts";
 import { createMember, type Bundle, type Member } from "./member.ts";
 import { originOf, toLocalOrigin } from "./origin.ts";
+import { surviveStrayRejections } from "./stray-rejection.ts";
 
 /** What the platform's Node launcher takes as the default export of a function. */
 export interface AgentFunction {
@@ -40,6 +41,7 @@ export function createFunction(bundle: Bundle, env: Env = process.env): AgentFun
 }
 
 async function start(bundle: Bundle, env: Env): Promise<Member> {
+  surviveStrayRejections(env, log);
   const store = storeOf(bundle, env);
   try {
     const origin = (): string => originOf(env, toLocalOrigin("127.0.0.1", Number(env.PORT ?? 4000)));

@@ -13,13 +13,15 @@ import type { LoadBuild, ServingError, ServingMessage } from "../protocol/dev-me
 import type { Modules } from "../registry/registry.ts";
 import { formatStack } from "../effects/authored-stack.ts";
 import { createMember, type Bundle, type Member } from "./member.ts";
+import { surviveStrayRejections } from "./stray-rejection.ts";
 
 const { env } = process;
 let member: Member | undefined;
 // One after the other: the last build that was sent is the one that stays.
 let loading: Promise<void> = Promise.resolve();
 
-for (const event of ["uncaughtException", "unhandledRejection"] as const) process.on(event, crash);
+process.on("uncaughtException", crash);
+surviveStrayRejections(env, log);
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void stop());
 // Waiting for the first build must keep this process alive.
 process.channel?.ref();
@@ -42,7 +44,7 @@ async function start(bundle: Bundle): Promise<void> {
     env,
     storeFolder: env.EVE_STORE!,
     origin: () => env.EVE_ORIGIN!,
-    log: (line) => void process.stderr.write(`${line}\n`),
+    log,
   });
   const server = createAdaptorServer({ fetch: (request) => created.fetch(request) });
   // The proxy before it reuses connections: one that is closed while a request is on its way loses that request.
@@ -52,6 +54,10 @@ async function start(bundle: Bundle): Promise<void> {
   member = created;
   await created.start();
   await send({ type: "listening", port: (server.address() as AddressInfo).port });
+}
+
+function log(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 async function readBundle(folder: string): Promise<Bundle> {

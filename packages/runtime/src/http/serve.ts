@@ -4,6 +4,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { AgentError } from "../errors.ts";
 import { createMember, type Bundle, type Member } from "./member.ts";
 import { originOf, toLocalOrigin } from "./origin.ts";
+import { surviveStrayRejections } from "./stray-rejection.ts";
 
 /**
  * Serves a built member on a port. Reads `PORT` (default 4000), `HOST` (default 127.0.0.1), `EVE_STORE` (folder of
@@ -14,13 +15,15 @@ import { originOf, toLocalOrigin } from "./origin.ts";
  */
 export async function serve(bundle: Bundle): Promise<Member> {
   const { env } = process;
+  const log = (line: string): void => void process.stderr.write(`${line}\n`);
+  surviveStrayRejections(env, log);
   const hostname = env.HOST ?? "127.0.0.1";
   let port = Number(env.PORT ?? 4000);
   const member = await createMember(bundle, {
     env,
     storeFolder: resolve(env.EVE_STORE ?? ".eve/store"),
     origin: () => originOf(env, toLocalOrigin(hostname, port)),
-    log: (line) => void process.stderr.write(`${line}\n`),
+    log,
   });
   const server = createAdaptorServer({ fetch: (request) => member.fetch(request) });
   ({ port } = await listen(server, port, hostname));
