@@ -25,6 +25,18 @@ export interface SuperviseOptions {
   readonly onReady: (base: string) => void;
 }
 
+interface Status {
+  /** Why the last build is not in use. */
+  broken?: Unavailable;
+  child: ChildState;
+  /** It has answered before. */
+  ready: boolean;
+  /** Its process did not start, which was said. */
+  failing: boolean;
+  /** A build is being taken up. */
+  loading: boolean;
+}
+
 /**
  * Owns the address of a member until `stopped`: compiles it, has a child process serve it, and gives every later build
  * to that process without ending it.
@@ -34,7 +46,7 @@ export interface SuperviseOptions {
 export async function supervise(options: SuperviseOptions): Promise<void> {
   const { memberDir, address, execArgv, stopped, log } = options;
   const name = basename(memberDir);
-  const status: { broken?: Unavailable; child: ChildState; ready: boolean } = { child: { kind: "none" }, ready: false };
+  const status: Status = { child: { kind: "none" }, ready: false, failing: false, loading: false };
   const gate = await openGate(address, toGateState(name, undefined, status.child));
   const show = (): void => gate.set(toGateState(name, status.broken, status.child));
   const folders = createBuildFolders(memberDir);
@@ -45,12 +57,26 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     onState: (state) => {
       status.child = state;
       show();
+      if (state.kind !== "listening") return;
+      // A build that is taken up says so itself.
+      if (status.failing && !status.loading) announce(status.ready ? "runs again" : "ready");
+      status.failing = false;
     },
-    onCrash: (error, served) =>
+    onCrash: (error, served) => {
+      status.failing ||= !served;
       log(
         served ? `${name} crashed and starts again. ${error}` : `${name} does not start, and is tried again. ${error}`,
-      ),
+      );
+    },
   });
+
+  const announce = (what: string): void => {
+    const base = `${toOrigin(process.env, address)}/eve/${name}/v1`;
+    // Below the platform's CLI nobody calls this port, but the CLI's.
+    log(`${name} ${what}${status.ready || isUnderPlatform() ? "" : `: ${base}`}`);
+    if (!status.ready) options.onReady(base);
+    status.ready = true;
+  };
 
   const takeUp = async (result: Result, since: number, fresh: boolean): Promise<void> => {
     for (const warning of result.warnings) log(`warning ${formatDiagnostic(warning)}`);
@@ -59,16 +85,13 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     delete status.broken;
     if (result.ok) {
       const folder = folders.keep(result.manifest.buildId);
+      status.loading = true;
       const outcome = await child.load(folder, { fresh });
+      status.loading = false;
       if (outcome.how === "started") folders.removeAllBut(folder);
       if (outcome.how !== "failed") {
         const seconds = ((performance.now() - since) / 1000).toFixed(1);
-        const base = `${toOrigin(process.env, address)}/eve/${name}/v1`;
-        // Below the platform's CLI nobody calls this port, but the CLI's.
-        const where = status.ready || isUnderPlatform() ? "" : `: ${base}`;
-        log(`${name} ${verb(wasBroken, status.ready)} in ${seconds} s${where}`);
-        if (!status.ready) options.onReady(base);
-        status.ready = true;
+        announce(`${verb(wasBroken, status.ready)} in ${seconds} s`);
       } else if (outcome.kept) {
         status.broken = { error: `agents/${name} does not load. ${outcome.error}`, diagnostics: [] };
       }
