@@ -143,6 +143,27 @@ describe("§10.5 credentials", () => {
     expect(asked).toEqual([{ url: "https://x.example/eve/v1/session/s/cancel", method: "POST" }]);
   });
 
+  test.each([
+    "https://ada:hunter2@x.example",
+    "https://hunter2@x.example",
+    "https://x.example?key=hunter2",
+    "https://x.example/base?key=hunter2",
+    "https://x.example#hunter2",
+  ])("an address that may hold one is NO_TRANSPORT and not repeated: %s", async (url) => {
+    for (const failed of [
+      resolveAddress(remote({ url: () => url }), {}),
+      resolveAddress(peer({ transport: { url: () => url } }), {}),
+      resolveAddress(peer(), { EVE_PEER_RESEARCH_URL: url }),
+    ]) {
+      const error = await failed.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(error).toMatchObject({ code: "NO_TRANSPORT", fix: expect.stringMatching(/auth|TOKEN/) });
+      expect(JSON.stringify([String(error), error])).not.toContain("hunter2");
+    }
+  });
+
   test("basic is RFC 7617 in UTF-8", async () => {
     expect(await basic("team", "pässwörd:x")({ url: "", method: "" })).toEqual({
       authorization: `Basic ${Buffer.from("team:pässwörd:x").toString("base64")}`,

@@ -36,6 +36,7 @@ export async function resolveAddress(remote: Remote, env: Env): Promise<RemoteAd
         data: { peer: remote.peer },
       });
     }
+    refuseSecrets(bound, `${variable}_URL`, `Put the token into ${variable}_TOKEN.`);
     const token = env[`${variable}_TOKEN`];
     return atUrl(bound, path, async () => (token ? { authorization: `Bearer ${token}` } : {}));
   }
@@ -64,6 +65,7 @@ async function withTransport(transport: Transport, path: string, authoredPath?: 
       fix: "Return a full URL such as https://agent.example.com; check the environment variable it is read from.",
     });
   }
+  refuseSecrets(url, "The transport's `url`", "Put them into the transport's `auth` or `headers`.");
   const headers: RemoteAddress["headers"] = async (request) => {
     const given = typeof transport.headers === "function" ? await transport.headers() : transport.headers;
     return { ...given, ...(transport.auth === undefined ? {} : await transport.auth(request)) };
@@ -74,6 +76,13 @@ async function withTransport(transport: Transport, path: string, authoredPath?: 
 
 function isHttpUrl(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+/** An address is shown to people and in streams, so it holds nothing that is a secret, or may be (§10.5). */
+function refuseSecrets(url: string, what: string, fix: string): void {
+  const { username, password } = new URL(url);
+  const held = username !== "" || password !== "" ? "credentials" : /[?#]/.test(url) ? "a query or a fragment" : "";
+  if (held !== "") throw new AgentError("NO_TRANSPORT", `${what} holds ${held}.`, { fix });
 }
 
 function atUrl(url: string, path: string, headers: RemoteAddress["headers"]): RemoteAddress {

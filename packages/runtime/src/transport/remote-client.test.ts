@@ -145,7 +145,11 @@ describe("create", () => {
     const { address } = await listen(json(202, accepted));
     const dead = { ...address, sessions: "http://127.0.0.1:9/eve/v1/session", url: "http://127.0.0.1:9/secret-path" };
     const failure = await createRemoteSession({ address: dead, signal: signal() }, {}).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: "REMOTE_FAILED", retryable: true });
+    expect(failure).toMatchObject({
+      code: "REMOTE_FAILED",
+      retryable: true,
+      message: expect.stringMatching(/^The remote at http:..127.0.0.1:9 can not be reached: \w+\.$/),
+    });
     expect(String(failure)).not.toMatch(/token|secret-path/);
   });
 
@@ -158,6 +162,32 @@ describe("create", () => {
       { code: "NO_TRANSPORT" },
     );
     expect(seen).toEqual([]);
+  });
+
+  test.each([
+    ["a header", { headers: async () => ({ authorization: "Bearer hunter2\nx" }) }],
+    ["a URL", { sessions: "http://ada:hunter2@127.0.0.1:9/eve/v1/session" }],
+  ])("%s that no request can have fails at once and is not repeated", async (_, wrong) => {
+    const { seen, address } = await listen(json(202, accepted));
+    const request = { address: { ...address, ...wrong }, signal: signal() };
+    for (const attempt of [createRemoteSession(request, {}), readRemoteStream(request, "s")]) {
+      const failure = await attempt.catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: "REMOTE_FAILED", retryable: false });
+      expect(String(failure)).not.toContain("hunter2");
+    }
+    expect(seen).toEqual([]);
+  });
+
+  test("what authored credentials throw does not show", async () => {
+    const { address } = await listen(json(202, accepted));
+    const headers = async (): Promise<never> => {
+      throw new Error("hunter2 has expired");
+    };
+    const failure = await createRemoteSession({ address: { ...address, headers }, signal: signal() }, {}).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({ code: "REMOTE_FAILED", retryable: true });
+    expect(String(failure)).not.toContain("hunter2");
   });
 
   test("an aborted request ends", async () => {

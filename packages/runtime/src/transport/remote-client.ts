@@ -1,4 +1,4 @@
-import { AgentError, messageOf } from "../errors.ts";
+import { AgentError } from "../errors.ts";
 import { acceptedSchema, REMOTE_PROTOCOL_VERSION } from "../protocol/wire.ts";
 import type { StreamEvent } from "../protocol/events.ts";
 import type { RemoteAddress } from "./address.ts";
@@ -72,11 +72,7 @@ export async function postCallback(
 /** Opens the stream of a session at a remote. */
 export async function openRemoteStream(request: Request, sessionId: string, query: string): Promise<Response> {
   const url = `${sessionUrl(request.address, sessionId)}/stream${query}`;
-  return fetch(url, {
-    headers: await request.address.headers({ url, method: "GET" }),
-    redirect: "manual",
-    signal: request.signal,
-  });
+  return fetch(await toRequest(request, url, { method: "GET" }));
 }
 
 /** All events of a remote's session so far. A remote that stops in the middle is worth another try. */
@@ -117,21 +113,41 @@ async function post(
 ): Promise<Response> {
   let response: Response;
   try {
-    const headers = await address.headers({ url, method: "POST" });
-    response = await fetch(url, {
-      method: "POST",
-      headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify(body),
-      // A redirect would take the credentials to another origin (§10.5).
-      redirect: "manual",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
-    });
+    const timed = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+    response = await fetch(await toRequest({ address, signal: timed }, url, { method: "POST", body }));
   } catch (error) {
-    if (AgentError.is(error)) throw error;
+    if (AgentError.is(error) || error instanceof RemoteFailure) throw error;
     throw new RemoteFailure("REMOTE_FAILED", unreachable(address, error), { retryable: true, cause: error });
   }
   if (response.ok || expected.includes(response.status)) return response;
   throw await failure(response);
+}
+
+/** @throws RemoteFailure that names neither a header nor the URL: both may hold a credential. */
+async function toRequest(
+  { address, signal }: Request,
+  url: string,
+  { method, body }: { readonly method: "GET" | "POST"; readonly body?: unknown },
+): Promise<globalThis.Request> {
+  const headers = await address.headers({ url, method });
+  try {
+    return new globalThis.Request(url, {
+      method,
+      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // A redirect would take the credentials to another origin (§10.5).
+      redirect: "manual",
+      signal,
+    });
+  } catch (error) {
+    throw new RemoteFailure(
+      "REMOTE_FAILED",
+      "A request to the remote can not be made: its address or a header is not valid.",
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 async function accepted(response: Response): Promise<Accepted> {
@@ -162,7 +178,10 @@ async function failure(response: Response): Promise<RemoteFailure> {
   });
 }
 
+/** Says the code only: the message of a network error may repeat what was sent. */
 function unreachable(address: RemoteAddress, error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return `The remote at ${new URL(address.url).origin} can not be reached: ${messageOf(cause)}`;
+  const { code, name } = cause as { readonly code?: unknown; readonly name?: unknown };
+  const reason = typeof code === "string" ? code : String(name ?? "no reason given");
+  return `The remote at ${new URL(address.url).origin} can not be reached: ${reason}.`;
 }
