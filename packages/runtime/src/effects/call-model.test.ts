@@ -17,11 +17,12 @@ const USAGE = {
   inputTokens: { total: 7, noCache: 5, cacheRead: 2, cacheWrite: 0 },
   outputTokens: { total: 3, text: 3, reasoning: 0 },
 };
-const finish = (unified: "stop" | "error" | "interrupted" | "content-filter"): LanguageModelV4StreamPart => ({
-  type: "finish",
-  finishReason: { unified, raw: unified },
-  usage: USAGE,
-});
+const finish = (
+  unified: "stop" | "error" | "interrupted" | "content-filter" | "other",
+  raw: string | undefined = unified,
+): LanguageModelV4StreamPart => ({ type: "finish", finishReason: { unified, raw }, usage: USAGE });
+
+const NO_REASON = { ...finish("other"), finishReason: { unified: "other", raw: undefined } } as const;
 
 type Ending = (controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) => void;
 
@@ -82,8 +83,14 @@ test.each<[string, readonly LanguageModelV4StreamPart[], Ending | undefined, boo
   ["a connection that breaks", SAID, (stream) => stream.error(new TypeError("terminated")), true],
   ["a response the provider calls an error", [...SAID, finish("error")], undefined, true],
   ["a response the provider calls interrupted", [...SAID, finish("interrupted")], undefined, true],
+  ["a response that its provider closes without a reason", [...SAID, NO_REASON], undefined, true],
   ["a response stopped by a content filter", [...SAID, finish("content-filter")], undefined, false],
 ])("§19 %s after some text is a failure, not a reply", async (_name, parts, ending, retryable) => {
   const { result } = await call(parts, ending);
   expect(result).toMatchObject({ kind: "model.failed", retryable });
+});
+
+test("a reason that the AI SDK has no word for is the provider's own", async () => {
+  const { result } = await call([...SAID, finish("other", "pause_turn")]);
+  expect(result).toMatchObject({ kind: "model.responded", text: "The answer is 4", finishReason: "other" });
 });

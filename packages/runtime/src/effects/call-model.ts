@@ -46,6 +46,13 @@ export async function callModel(
   }
 }
 
+interface ModelCallEnd {
+  readonly type: "model-call-end";
+  readonly finishReason: string;
+  readonly rawFinishReason?: string | undefined;
+  readonly usage: LanguageModelUsage;
+}
+
 /** The parts of the AI SDK's stream that are read here. */
 type Part =
   | { readonly type: "text-delta" | "reasoning-delta"; readonly text: string }
@@ -57,7 +64,7 @@ type Part =
       readonly invalid?: boolean | undefined;
       readonly error?: unknown;
     }
-  | { readonly type: "model-call-end"; readonly finishReason: string; readonly usage: LanguageModelUsage }
+  | ModelCallEnd
   | { readonly type: "error"; readonly error: unknown };
 
 async function readResponse(
@@ -71,7 +78,7 @@ async function readResponse(
   let text = "";
   let reasoning = "";
   const calls: ResolvedCall[] = [];
-  let end: Extract<Part, { type: "model-call-end" }> | undefined;
+  let end: ModelCallEnd | undefined;
   for await (const raw of parts) {
     const part = raw as Part;
     switch (part.type) {
@@ -98,7 +105,7 @@ async function readResponse(
     }
   }
   // What was said before a break is not the reply (§19).
-  if (end === undefined || end.finishReason === "error" || end.finishReason === "interrupted") {
+  if (end === undefined || isBroken(end)) {
     return toFailure(new Error("The provider's stream ended before the response was complete."));
   }
   if (end.finishReason === "content-filter") {
@@ -117,6 +124,12 @@ async function readResponse(
     calls,
     usage: toUsage(end.usage),
   };
+}
+
+/** Providers whose stream was cut say `other` when they close it: a reason that the model gave has a name. */
+function isBroken({ finishReason, rawFinishReason }: ModelCallEnd): boolean {
+  if (finishReason === "other") return rawFinishReason === undefined;
+  return finishReason === "error" || finishReason === "interrupted";
 }
 
 /** A call is what the projection says of its name; any other name is refused before anything starts (contract §4). */

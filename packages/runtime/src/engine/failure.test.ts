@@ -84,6 +84,27 @@ describe("§19 provider failures", () => {
   });
 });
 
+describe("§19 replies that were cut off at the model's output limit", () => {
+  const cutOff = { ...says("half an ans"), finishReason: "length" } as const;
+
+  test("fail a child's turn: its caller gets no half answer as a whole one", () => {
+    const child = startChild();
+    expect(child.types(child.apply(cutOff))).toEqual([
+      "message.completed",
+      "step.completed",
+      "turn.failed",
+      "session.waiting",
+    ]);
+    expect(child.posts).toMatchObject([{ input: { status: "failed", error: { code: "MODEL_FAILED" } } }]);
+  });
+
+  test("are shown to a person with their finish reason", () => {
+    const session = startTurn();
+    expect(session.types(session.apply(cutOff))).toContain("turn.completed");
+    expect(session.events("message.completed")).toMatchObject([{ message: "half an ans", finishReason: "length" }]);
+  });
+});
+
 describe("§19 empty replies of a child", () => {
   test("are asked for once more, then fail", () => {
     const child = startChild();

@@ -22,6 +22,7 @@ export function modelResponded(draft: Draft, response: Responded): void {
   if (isSteered(draft) || draft.turn.results.length > 0) return beginStep(draft);
   if (working(draft).length > 0) return holdTurn(draft);
   if (response.text.trim() === "" && draft.state.origin.kind !== "root") return emptyReply(draft);
+  if (response.finishReason === "length" && draft.state.origin.kind !== "root") return cutOff(draft);
   completeTurn(draft);
 }
 
@@ -104,6 +105,11 @@ function emptyReply(draft: Draft): void {
   }
   draft.emit({ public: false, type: "reply.reissued", data: { text: EMPTY_REPLY_NOTE } });
   beginStep(draft);
+}
+
+/** Half an answer is no success to a caller that can not tell (§19); a person reads the text and its finish reason. */
+function cutOff(draft: Draft): void {
+  failTurn(draft, { code: "MODEL_FAILED", message: "The agent's reply was cut off at the output limit of its model." });
 }
 
 function isHeld(draft: Draft): boolean {
