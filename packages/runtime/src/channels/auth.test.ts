@@ -46,6 +46,18 @@ describe("httpBasic", () => {
     },
   );
 
+  test("says which option is missing, and that its variable is not set", () => {
+    const errorOf = (username: string, password: string | undefined): unknown => {
+      try {
+        return ask(httpBasic({ username, password }), basic("team:x"));
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(errorOf("team", undefined)).toMatchObject({ message: expect.stringMatching(/`password`.*not set/) });
+    expect(errorOf("", "x")).toMatchObject({ message: expect.stringMatching(/`username`.*not set/) });
+  });
+
   test("reads a password when the request comes", () => {
     let password = "one";
     const team = httpBasic({ username: "team", password: () => password });

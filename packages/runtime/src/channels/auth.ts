@@ -61,9 +61,12 @@ export function httpBasic({ username, password, realm = "agent" }: HttpBasicOpti
   const authenticator: Authenticator = ({ headers }) => {
     const secret = typeof password === "function" ? password() : password;
     if (!username || !secret) {
-      throw new AgentError("CONFIG_INVALID", "httpBasic has no user name or no password.", {
-        fix: "Set both; check the environment variable that the password is read from.",
-      });
+      const option = username ? "password" : "username";
+      throw new AgentError(
+        "CONFIG_INVALID",
+        `The \`${option}\` of httpBasic(…) is empty: the variable that it is read from is not set.`,
+        { fix: "Set that variable where the member runs, on this machine in agents/<name>/.env.local." },
+      );
     }
     const match = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(headers.get("authorization") ?? "");
     if (!match) return null;

@@ -55,7 +55,7 @@ function createApi(options: AppOptions): Hono<{ Variables: Variables }> {
   const health = { ok: true, status: "ready", workflowId: `${member}@${buildId}` };
   api.get("/health", (c) => c.json(options.durable ? health : { ...health, durable: false }));
   api.post("/callback/:token", (c) => receiveCallback(c, options));
-  api.use("*", authenticate(auth));
+  api.use("*", authenticate(auth, member));
   api.get("/info", (c) => c.json(toAgentInfo(registry.manifest, options)));
   api.route("/session", createSessionRoutes({ host, agentName: registry.root.manifest.name }));
   api.get("/session/:id/subagents/:callId/:childId/stream", (c) => relaySubagentStream(c, options));

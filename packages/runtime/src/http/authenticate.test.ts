@@ -47,7 +47,12 @@ describe("§18.1 the inbound walk", () => {
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe('Basic realm="agent", charset="UTF-8", Name realm="test"');
     expect(response.headers.get("cache-control")).toBe("no-store");
-    expect(await response.json()).toMatchObject({ ok: false, code: "UNAUTHORIZED" });
+    expect(await response.json()).toEqual({
+      ok: false,
+      code: "UNAUTHORIZED",
+      // A caller may be another member, whose reader has to know which one refused.
+      error: expect.stringMatching(/^agents\/lead does not accept .* agents\/lead\/agent\/channels\/eve\.ts .*docs\//),
+    });
   });
 
   test("an empty walk is closed", async () => {

@@ -10,7 +10,10 @@ export interface Variables {
 }
 
 /** Walks the authenticators in order; without a match the answer is 401 with their challenges (contract §18.1). */
-export function authenticate(walk: readonly Authenticator[]): MiddlewareHandler<{ Variables: Variables }> {
+export function authenticate(
+  walk: readonly Authenticator[],
+  member: string,
+): MiddlewareHandler<{ Variables: Variables }> {
   return async (c, next) => {
     const request = { method: c.req.method, url: c.req.url, headers: c.req.raw.headers };
     for (const authenticator of walk) {
@@ -19,17 +22,17 @@ export function authenticate(walk: readonly Authenticator[]): MiddlewareHandler<
       c.set("principal", principalSchema.parse(principal));
       return next();
     }
-    return unauthorized(c, walk);
+    return unauthorized(c, walk, member);
   };
 }
 
-function unauthorized(c: Context, walk: readonly Authenticator[]): Response {
+function unauthorized(c: Context, walk: readonly Authenticator[], member: string): Response {
   const challenges = walk.flatMap(({ challenge }) => (challenge === undefined ? [] : [challenge]));
   c.header("www-authenticate", challenges.length === 0 ? "Bearer" : challenges.join(", "));
   return toProblem(
     c,
-    new AgentError("UNAUTHORIZED", "Nobody vouches for this request.", {
-      fix: "Send credentials, or open the API in agent/channels/eve.ts.",
+    new AgentError("UNAUTHORIZED", `agents/${member} does not accept this caller.`, {
+      fix: `Send credentials, or say who may call in agents/${member}/agent/channels/eve.ts as docs/guides/authentication.md shows.`,
     }),
   );
 }
