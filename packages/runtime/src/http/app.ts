@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { routePath } from "hono/route";
 import type { Authenticator } from "../channels/auth.ts";
 import type { Host } from "../engine/ports.ts";
 import { AgentError, messageOf } from "../errors.ts";
@@ -42,7 +43,8 @@ export function createApp(options: AppOptions): Hono {
   );
   app.onError((error, c) => {
     if (AgentError.is(error)) return toProblem(c, error);
-    options.log(`${c.req.method} ${c.req.path} failed: ${messageOf(error)}`);
+    // The pattern, not the path: that of a callback holds its token.
+    options.log(`${c.req.method} ${routePath(c)} failed: ${messageOf(error)}`);
     return toInternalProblem(c);
   });
   return app;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { EffectInput, ResolvedCall } from "../engine/input.ts";
 import type { Perform } from "../engine/ports.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
@@ -122,6 +122,13 @@ describe("tokens", () => {
     ];
     for (const token of forged) expect(await call(app, token), token).toBe(404);
     expect((await app.events(app.sessionId)).some(({ type }) => type === "task.settled")).toBe(false);
+  });
+
+  test("are not logged, also when the route breaks", async () => {
+    const app = await waiting();
+    vi.spyOn(app.host, "state").mockRejectedValue(new Error("disk full"));
+    expect(await call(app, app.token)).toBe(500);
+    expect(app.logged).toEqual([`POST ${BASE}/callback/:token failed: disk full`]);
   });
 
   test("of a session that is not there, of a call that is not, of a turn that is over: 404", async () => {

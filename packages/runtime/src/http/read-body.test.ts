@@ -118,6 +118,15 @@ describe("PROTOCOL: shapes", () => {
     expect([status, error]).toEqual([400, expect.stringMatching(new RegExp(`^${field}: .*message, operationId`))]);
   });
 
+  const nested = (levels: number): string => `{"message":"x","callback":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+
+  test("a body that is nested too deeply is 400 and says so", async () => {
+    const tooDeep = { status: 400, code: "BAD_REQUEST", error: expect.stringContaining("64 levels") };
+    expect(await send(nested(64), json)).toMatchObject(tooDeep);
+    expect(await send(nested(500_000), json)).toMatchObject(tooDeep);
+    expect((await send(nested(63), json)).error).toContain("callback");
+  });
+
   test.each(["null", "[]", '"x"', "7"])("%s is no object: 400", async (body) => {
     expect((await send(body, json)).status).toBe(400);
   });

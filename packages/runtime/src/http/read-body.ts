@@ -6,6 +6,8 @@ type Issue = z.core.$ZodIssue;
 
 /** Largest body a member reads, in bytes. */
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
+/** Levels of objects and arrays in a body: no field of the protocol needs more. */
+const MAX_DEPTH = 64;
 
 /**
  * The JSON body of a request, parsed by `schema`; an empty body counts as `{}`.
@@ -28,6 +30,9 @@ export async function readBody<T extends z.ZodObject>(c: Context, schema: T): Pr
   } catch {
     throw new AgentError("BAD_REQUEST", "The body is not valid JSON.", { fix: "Check its quotes and commas." });
   }
+  if (isDeeperThan(body, MAX_DEPTH)) {
+    throw new AgentError("BAD_REQUEST", `The body is nested deeper than ${MAX_DEPTH} levels.`, { fix: "Flatten it." });
+  }
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   throw toBadRequest(parsed.error.issues, body, Object.keys(schema.shape));
@@ -48,6 +53,19 @@ function toBadRequest(issues: readonly Issue[], body: unknown, known: readonly s
     fix: missing ? `Send ${field}.` : `Correct ${field}.`,
     data: { field },
   });
+}
+
+/** Level by level: what is too deep for a recursion must be told without one. */
+function isDeeperThan(body: unknown, depth: number): boolean {
+  let level = [body].filter(isContainer);
+  for (let n = 0; n < depth && level.length > 0; n++) {
+    level = level.flatMap((value) => Object.values(value).filter(isContainer));
+  }
+  return level.length > 0;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 /** Of the forms a value may have, the one that it is most like says what is wrong with it. */
