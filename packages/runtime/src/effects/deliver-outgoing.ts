@@ -7,9 +7,13 @@ import type { Member } from "./perform.ts";
 import { addressOf, isRetryable } from "./remote-request.ts";
 
 const FIRST_DELAY_MS = 100;
-const MAX_DELAY_MS = 30_000;
-/** A callback is only a hint, and a stop is best effort: neither is tried for ever. */
-const MAX_TRIES = { callback: 200, cancel: 5, reset: 5 } as const;
+/** A message to the same session waits for the cancel before it, so a peer that is back is found soon. */
+const MAX_DELAY_MS = { callback: 30_000, cancel: 5_000, reset: 30_000 } as const;
+/**
+ * Longer than a peer takes to restart: what was cancelled must not go on there. Not for ever: a callback is only a
+ * hint, the caller finds the outcome in the stream.
+ */
+const PATIENCE_MS = { callback: 600_000, cancel: 120_000, reset: 600_000 } as const;
 
 /** Sends what must arrive though no turn waits for it. What does not arrive in the end is given up. */
 export async function deliverOutgoing(
@@ -18,19 +22,17 @@ export async function deliverOutgoing(
   { signal }: EffectContext,
 ): Promise<EffectInput | undefined> {
   const done: EffectInput = { kind: "outgoing.done", id: outgoing.id };
-  let wait = FIRST_DELAY_MS;
-  for (let tries = 1; tries <= MAX_TRIES[outgoing.kind]; tries++) {
+  const deadline = Date.now() + PATIENCE_MS[outgoing.kind];
+  for (let wait = FIRST_DELAY_MS; ; wait = Math.min(wait * 2, MAX_DELAY_MS[outgoing.kind])) {
     try {
       await send(member, outgoing, signal);
       return done;
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (!isRetryable(error)) return done;
+      if (!isRetryable(error) || Date.now() + wait > deadline) return done;
       if (!(await delay(wait, signal))) return undefined;
-      wait = Math.min(wait * 2, MAX_DELAY_MS);
     }
   }
-  return done;
 }
 
 async function send(member: Member, outgoing: Outgoing, signal: AbortSignal): Promise<void> {

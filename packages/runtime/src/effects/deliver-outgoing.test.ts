@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { defineRemoteAgent } from "../define/index.ts";
+import { startTurn, ADA } from "../engine/session.fixture.ts";
+import type { Outgoing } from "../engine/state.ts";
+import { createRegistry } from "../registry/registry.ts";
+import { createCallbackTokens } from "../transport/callback-token.ts";
+import { deliverOutgoing } from "./deliver-outgoing.ts";
+import type { Member } from "./perform.ts";
+
+const SECOND = 1_000;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+test.each(["cancel", "reset", "callback"] as const)("a %s reaches a peer that is away for a minute", async (kind) => {
+  const { settled, tries } = deliver(kind, { awayMs: 60 * SECOND });
+  await vi.advanceTimersByTimeAsync(59 * SECOND);
+  expect(settled()).toBe(false);
+  await vi.advanceTimersByTimeAsync(40 * SECOND);
+  expect(settled()).toBe(true);
+  expect(tries.at(-1)!.status).toBe(202);
+});
+
+test("a cancel, which a follow-up waits for, arrives within seconds of the peer's return", async () => {
+  const { settled } = deliver("cancel", { awayMs: 60 * SECOND });
+  await vi.advanceTimersByTimeAsync(65 * SECOND);
+  expect(settled()).toBe(true);
+});
+
+test.each([
+  ["cancel", 2],
+  ["reset", 10],
+  ["callback", 10],
+] as const)("a %s to a peer that is gone is given up after %i minutes", async (kind, minutes) => {
+  const { settled, tries } = deliver(kind, { awayMs: Number.POSITIVE_INFINITY });
+  await vi.advanceTimersByTimeAsync((minutes * 60 - 60) * SECOND);
+  expect(settled()).toBe(false);
+  await vi.advanceTimersByTimeAsync(61 * SECOND);
+  expect(settled()).toBe(true);
+  expect(tries.length).toBeLessThan(40);
+});
+
+test("a peer that refuses is not asked again", async () => {
+  const { settled, tries } = deliver("cancel", { status: 404 });
+  await vi.advanceTimersByTimeAsync(SECOND);
+  expect([settled(), tries.length]).toEqual([true, 1]);
+});
+
+function deliver(
+  kind: Outgoing["kind"],
+  { awayMs = 0, status = 202 },
+): { settled: () => boolean; tries: { readonly url: string; readonly status: number }[] } {
+  const start = Date.now();
+  const tries: { readonly url: string; readonly status: number }[] = [];
+  vi.stubGlobal("fetch", async (url: string) => {
+    const answer = Date.now() - start < awayMs ? 503 : status;
+    tries.push({ url, status: answer });
+    return new Response("{}", { status: answer });
+  });
+  let done = false;
+  const signal = new AbortController().signal;
+  void deliverOutgoing(MEMBER, outgoingOf(kind), {
+    state: startTurn().state,
+    signal,
+    interrupted: false,
+    stream: () => {},
+  }).then((settled) => {
+    expect(settled).toEqual({ kind: "outgoing.done", id: "out" });
+    done = true;
+  });
+  return { settled: () => done, tries };
+}
+
+function outgoingOf(kind: Outgoing["kind"]): Outgoing {
+  if (kind === "callback") return { id: "out", kind, url: "http://caller.invalid/callback/t", token: "t", body: {} };
+  const remote = { name: "far", source: "subagents/far.ts" };
+  return { id: "out", kind, remote, remoteSessionId: "ses_far", principal: ADA };
+}
+
+const SUBAGENT = { name: "far", kind: "remote", source: "subagents/far.ts", description: "Far.", tool: true } as const;
+const NODE = {
+  id: "root",
+  name: "x",
+  description: "",
+  modelId: "m",
+  tools: [],
+  subagents: [SUBAGENT],
+  composition: [],
+};
+const REGISTRY = createRegistry(
+  { version: 1, member: "x", buildId: "b", nodes: [NODE] },
+  { "subagents/far.ts": defineRemoteAgent({ url: "http://far.invalid", description: "Far." }) },
+);
+const MEMBER: Member = {
+  registry: () => REGISTRY,
+  env: {},
+  tokens: createCallbackTokens("s"),
+  publicBase: () => "",
+  log: () => {},
+};
