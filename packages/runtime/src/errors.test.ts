@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { DIAGNOSTIC_CODES } from "./discover/diagnostic.ts";
-import { AgentError, ERROR_CODES, messageOf } from "./errors.ts";
+import { AgentError, ERROR_CODES, messageOf, publicMessageOf } from "./errors.ts";
 
 describe("docs/errors.md", () => {
   const text = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "utf8");
@@ -73,6 +73,30 @@ describe("messageOf", () => {
     ["no prototype", () => Object.assign(Object.create(null), { big: 1n }), /can not be read/],
     ["a revoked proxy", revokedProxy, /can not be read/],
   ])("never throws: %s", (_, thrown, message) => expect(messageOf(thrown())).toMatch(message));
+});
+
+describe("publicMessageOf", () => {
+  it.each([
+    [
+      "ENOENT: no such file or directory, open '/srv/app/none.txt'",
+      "ENOENT: no such file or directory, open '…/none.txt'",
+    ],
+    ['Cannot find "/home/ada/my files/x y.txt".', 'Cannot find "…/x y.txt".'],
+    ["Cannot find module /work/a/b.js imported from /work/c/d.js", "Cannot find module …/b.js imported from …/d.js"],
+    ["at (/work/a/b.ts:12:5)", "at (…/b.ts:12:5)"],
+    ["import of file:///work/a/b.mjs failed", "import of …/b.mjs failed"],
+    ["C:\\Users\\ada\\x.txt is locked", "…/x.txt is locked"],
+    ["stderr:/var/log/x.log", "stderr:…/x.log"],
+    ["no luck\n    at run (/work/a/b.ts:1:2)\n    at async node:internal/x:3:4", "no luck"],
+    ["first\n    at run (x)\nsecond", "first\nsecond"],
+  ])("%j", (text, shown) => expect(publicMessageOf(new Error(text))).toBe(shown));
+
+  it.each([
+    "GET https://api.example.com/v1/models?x=1 failed: 500",
+    "http://[::1]:3000/eve/far/v1/session is not there",
+    "agent/subagents/far.ts and ./a/b.ts and ~/x/y and either/or",
+    "</div></p> is 1 / 2, not //",
+  ])("%j stays", (text) => expect(publicMessageOf(text)).toBe(text));
 });
 
 const loop: Record<string, unknown> = {};

@@ -100,3 +100,27 @@ function readMessage(error: unknown): string {
   if (error instanceof Error) return String(error.message);
   return typeof error === "string" ? error : (JSON.stringify(error) ?? String(error));
 }
+
+const STACK_LINE = /(?:^|\n)[ \t]{2,}at [^\n]*/g;
+/** A quoted path may hold blanks; one that is not ends at what no path is expected to hold. */
+const QUOTED_PATH = /(?<=(["'`]))(?:file:\/\/|[A-Za-z]:[\\/]|\/)[^"'`\n]*(?=\1)/g;
+const PATH = /(?<![\w.~<*\]/\\-])(?:file:\/\/|[A-Za-z]:[\\/]|\/(?!\/))[^\s"'`()<>|,;:]+/g;
+
+/**
+ * The message of anything thrown as it may leave the process: without the lines of a stack, and with the last segment
+ * of a file path for the path. URLs stay.
+ *
+ * @example
+ * publicMessageOf(new Error("open '/srv/app/none.txt'")); // open '…/none.txt'
+ */
+export function publicMessageOf(error: unknown): string {
+  return messageOf(error).replace(STACK_LINE, "").replace(QUOTED_PATH, lastSegment).replace(PATH, lastSegment);
+}
+
+function lastSegment(path: string): string {
+  const segments = path
+    .replace(/^file:\/\//, "")
+    .split(/[\\/]/)
+    .filter((segment) => segment !== "");
+  return segments.length < 2 ? path : `…/${segments.at(-1)}`;
+}

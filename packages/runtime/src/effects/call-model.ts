@@ -4,7 +4,7 @@ import type { EffectInput, ResolvedCall } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import type { SessionState } from "../engine/state.ts";
 import { invalidInput, unknownTool } from "../engine/text.ts";
-import { AgentError, messageOf } from "../errors.ts";
+import { AgentError, messageOf, publicMessageOf } from "../errors.ts";
 import { resolveModel } from "../models/resolve-model.ts";
 import type { Usage } from "../protocol/events.ts";
 import { projectTools, type ProjectedTool } from "../registry/projection.ts";
@@ -181,7 +181,7 @@ function toUsage(usage: LanguageModelUsage): Usage {
 
 /** Providers mark what may pass; anything without a mark did not come from one, and would fail again. */
 function toFailure(error: unknown): EffectInput {
-  const message = messageOf(error);
+  const message = publicMessageOf(error);
   if (AgentError.is(error)) return { kind: "model.failed", code: error.code, message, retryable: false };
   const marked = (error as { isRetryable?: unknown } | null)?.isRetryable;
   const broken =

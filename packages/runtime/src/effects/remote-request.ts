@@ -1,4 +1,4 @@
-import { AgentError, messageOf } from "../errors.ts";
+import { AgentError, publicMessageOf } from "../errors.ts";
 import { resolveAddress, type RemoteAddress } from "../transport/address.ts";
 import { RemoteFailure } from "../transport/remote-client.ts";
 import type { RemoteTarget } from "../engine/state.ts";
@@ -17,11 +17,12 @@ export async function addressOf(member: Member, remote: RemoteTarget): Promise<R
 
 /** What the model and the stream get to know of a failed request. */
 export function toRemoteError(error: unknown): { readonly code: string; readonly message: string } {
-  if (error instanceof RemoteFailure) return { code: error.code, message: error.message };
+  const message = publicMessageOf(error);
+  if (error instanceof RemoteFailure) return { code: error.code, message };
   if (AgentError.is(error)) {
-    return { code: error.code, message: error.fix === undefined ? error.message : `${error.message} ${error.fix}` };
+    return { code: error.code, message: error.fix === undefined ? message : `${message} ${error.fix}` };
   }
-  return { code: "REMOTE_FAILED", message: messageOf(error) };
+  return { code: "REMOTE_FAILED", message };
 }
 
 export function isRetryable(error: unknown): boolean {

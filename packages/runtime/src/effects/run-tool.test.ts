@@ -101,6 +101,13 @@ describe("runTool", () => {
     expect(settled).toMatchObject({ status: "failed", output: "TOOL_FAILED: no luck" });
   });
 
+  test("nor the place of a file", async () => {
+    const settled = await run(() => {
+      throw new Error("open '/srv/app/none.txt'\n    at run (/srv/app/tool.ts:1:2)");
+    });
+    expect(settled).toMatchObject({ status: "failed", output: "TOOL_FAILED: open '…/none.txt'" });
+  });
+
   test("what it throws may be anything", async () => {
     const loop: Record<string, unknown> = { big: 1n };
     loop.loop = loop;

@@ -2,7 +2,7 @@ import type { Effect } from "../engine/decide.ts";
 import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import { failedTool, invalidInput } from "../engine/text.ts";
-import { AgentError, messageOf } from "../errors.ts";
+import { AgentError, messageOf, publicMessageOf } from "../errors.ts";
 import { authoredPlace } from "./authored-stack.ts";
 import type { Member } from "./perform.ts";
 
@@ -48,7 +48,7 @@ export async function runTool(
   } catch (error) {
     if (signal.aborted) return undefined;
     logFailure(member, toolName, error);
-    return settle("failed", failedTool(messageOf(error)));
+    return settle("failed", failedTool(publicMessageOf(error)));
   }
 }
 

@@ -6,7 +6,7 @@ import type { Delta, FaultPoint, Perform } from "../../engine/ports.ts";
 import { reduce } from "../../engine/reduce.ts";
 import type { Entry } from "../../engine/entry.ts";
 import type { SessionState } from "../../engine/state.ts";
-import { messageOf } from "../../errors.ts";
+import { publicMessageOf } from "../../errors.ts";
 import { StaleVersion, Unprocessable, type Mail, type Store } from "./store.ts";
 
 /** Text that a model streams is stored at least this often. */
@@ -121,7 +121,9 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     flushes.delete(run);
     const { id: effectId } = run.effect;
     const step = { before: run.deltas, effectId };
-    await applyOr(input, step, ({ message }) => apply({ kind: "effect.failed", effectId, message }, step));
+    await applyOr(input, step, ({ cause }) =>
+      apply({ kind: "effect.failed", effectId, message: publicMessageOf(cause) }, step),
+    );
   };
 
   const receive = ({ input, position: taken }: Mail): Promise<void> =>
@@ -229,7 +231,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
       if (!current()) return;
       options.onError(error, sessionId);
       if (runs >= MAX_RUNS) {
-        settled.push({ run, input: { kind: "effect.failed", effectId: effect.id, message: messageOf(error) } });
+        settled.push({ run, input: { kind: "effect.failed", effectId: effect.id, message: publicMessageOf(error) } });
         return work();
       }
       setTimeout(() => {
