@@ -39,6 +39,7 @@ export interface TestAppOptions {
   readonly model?: ScriptedModel;
   readonly auth?: readonly Authenticator[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly mode?: "development" | "production";
 }
 
 /** A member named `lead` with a tool, a local subagent and a peer, served without a socket. */
@@ -47,6 +48,7 @@ export async function createTestApp({
   model,
   auth = [byHeader],
   env = {},
+  mode = "development",
 }: TestAppOptions = {}): Promise<TestApp> {
   const registry = createRegistry(manifestSchema.parse(MANIFEST), {
     "agent.ts": defineAgent(model === undefined ? {} : { model }),
@@ -94,7 +96,8 @@ export async function createTestApp({
     env,
     modelFacts,
     durable: true,
-    mode: "development",
+    mode,
+    origin: () => "https://lead.example.com",
     log: (line) => logged.push(line),
   });
 

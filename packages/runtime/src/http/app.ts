@@ -6,6 +6,7 @@ import { AgentError, messageOf } from "../errors.ts";
 import type { ModelFacts } from "../models/resolve-model.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { CallbackTokens } from "../transport/callback-token.ts";
+import { checkCallbackUrl } from "../transport/callback-url.ts";
 import { toAgentInfo } from "./agent-info.ts";
 import { authenticate, type Variables } from "./authenticate.ts";
 import { receiveCallback } from "./callback-route.ts";
@@ -23,6 +24,8 @@ export interface AppOptions {
   /** Whether sessions outlive the process. `health` and `info` say when they do not. */
   readonly durable: boolean;
   readonly mode: "development" | "production";
+  /** Origin under which others reach this member. */
+  readonly origin: () => string;
   readonly log: (line: string) => void;
 }
 
@@ -57,9 +60,12 @@ function createApi(options: AppOptions): Hono<{ Variables: Variables }> {
   const health = { ok: true, status: "ready", workflowId: `${member}@${buildId}` };
   api.get("/health", (c) => c.json(options.durable ? health : { ...health, durable: false }));
   api.post("/callback/:token", (c) => receiveCallback(c, options));
+  const checkCallback = (url: string): void => {
+    if (options.mode === "production") checkCallbackUrl(url, { env: options.env, own: options.origin() });
+  };
   api.use("*", authenticate(auth, member));
   api.get("/info", (c) => c.json(toAgentInfo(registry.manifest, options)));
-  api.route("/session", createSessionRoutes({ host, agentName: registry.root.manifest.name }));
+  api.route("/session", createSessionRoutes({ host, agentName: registry.root.manifest.name, checkCallback }));
   api.get("/session/:id/subagents/:callId/:childId/stream", (c) => relaySubagentStream(c, options));
   return api;
 }

@@ -107,6 +107,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
       modelFacts,
       durable: !isTemporary,
       mode: isDevelopment(env) ? "development" : "production",
+      origin,
       log,
     });
   };

@@ -134,6 +134,19 @@ describe("POST session", () => {
     expect(await (await post("/session", { message: "x", callback })).json()).toMatchObject({ protocolVersion: 2 });
   });
 
+  test("in production a callback goes to nowhere inside; in development it may", async () => {
+    const callback = { callId: "c1", subagentName: "lead", token: "t".repeat(32), url: "http://169.254.169.254/x" };
+    for (const [mode, status] of [
+      ["production", 400],
+      ["development", 202],
+    ] as const) {
+      const { post } = await createTestApp({ perform: hanging, mode });
+      const { sessionId } = await (await post("/session", { message: "x" })).json();
+      expect((await post("/session", { message: "x", callback })).status).toBe(status);
+      expect((await post(`/session/${sessionId}`, { message: "x", callback })).status).toBe(status);
+    }
+  });
+
   test("§18.4 a forwarded principal is refused", async () => {
     const { post } = await createTestApp({ perform: hanging });
     const someone = { authenticator: "a", principalId: "b", principalType: "user", attributes: {} };

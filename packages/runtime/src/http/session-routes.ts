@@ -22,26 +22,30 @@ import { streamSession } from "./stream-route.ts";
 export interface SessionRoutes {
   readonly host: Host;
   readonly agentName: string;
+  /** Throws when this member may not post to a URL. */
+  readonly checkCallback: (url: string) => void;
 }
 
 type RouteContext = Context<{ Variables: Variables }>;
 
 /** Create, send, cancel, reset and stream: the session part of the protocol. */
-export function createSessionRoutes({ host, agentName }: SessionRoutes): Hono<{ Variables: Variables }> {
+export function createSessionRoutes(options: SessionRoutes): Hono<{ Variables: Variables }> {
+  const { host } = options;
   const routes = new Hono<{ Variables: Variables }>();
-  routes.post("/", (c) => createSession(c, host, agentName));
-  routes.post("/:id", (c) => sendMessage(c, host));
+  routes.post("/", (c) => createSession(c, options));
+  routes.post("/:id", (c) => sendMessage(c, options));
   routes.post("/:id/cancel", (c) => cancelTurn(c, host));
   routes.post("/:id/reset", (c) => resetSession(c, host));
   routes.get("/:id/stream", (c) => streamSession(c, host));
   return routes;
 }
 
-async function createSession(c: RouteContext, host: Host, agentName: string): Promise<Response> {
+async function createSession(c: RouteContext, { host, agentName, checkCallback }: SessionRoutes): Promise<Response> {
   const body = await readBody(c, createSessionSchema);
   const principal = c.get("principal");
   const { message, callback, operationId, protocolVersion } = body;
   refuseForwarding(body.forwardedPrincipal);
+  if (callback !== undefined) checkCallback(callback.url);
   if (protocolVersion !== undefined && Math.abs(protocolVersion - REMOTE_PROTOCOL_VERSION) > 1) {
     throw new AgentError(
       "BAD_REQUEST",
@@ -73,10 +77,11 @@ async function createSession(c: RouteContext, host: Host, agentName: string): Pr
   return c.json({ ok: true, sessionId, status: "accepted", ...delivered, ...spoken }, 202);
 }
 
-async function sendMessage(c: RouteContext, host: Host): Promise<Response> {
+async function sendMessage(c: RouteContext, { host, checkCallback }: SessionRoutes): Promise<Response> {
   const sessionId = c.req.param("id")!;
   const body = await readBody(c, sendSchema);
   const { message, turnPolicy, operationId, callback } = body;
+  if (callback !== undefined) checkCallback(callback.url);
   const principal = c.get("principal");
   const deliveryId = toDeliveryId(sessionId, principal, operationId);
   const delivery = toDelivery({ deliveryId, message, principal, policy: turnPolicy ?? "steer", callback });
