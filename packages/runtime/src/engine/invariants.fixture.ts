@@ -115,6 +115,7 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
         expect(stops, "what nobody waits for is stopped once it was accepted").toBe(call?.abandoned === true);
       }
       if (entries.length === 0) expect(after).toBe(before);
+      if (before?.ended) expect(entries.filter((entry) => entry.public)).toEqual([]);
       if (after === undefined) return;
       const working = Object.values(after.tasks).filter((task) => task.status === "working");
       if (after.turn === undefined) expect(working, "a task works and no turn waits for it").toEqual([]);

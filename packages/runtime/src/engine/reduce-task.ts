@@ -31,7 +31,8 @@ function next(state: SessionState, task: Task | undefined, entry: TaskEntry): Ta
             ? { ...call, sent: true, deliveryId: entry.data.deliveryId, position }
             : call,
         );
-      return { ...known, waiting, accepted: position + 1 };
+      const childSessionId = known.childSessionId ?? entry.data.remoteSessionId;
+      return { ...known, childSessionId, waiting, accepted: position + 1 };
     }
     case "call.dropped":
       return { ...known, waiting: known.waiting.filter((call) => call.callId !== entry.data.callId) };

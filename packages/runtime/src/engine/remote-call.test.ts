@@ -8,6 +8,7 @@ import {
   message,
   remoteAccepted,
   remoteCall,
+  refold,
   replied,
   says,
   startTurn,
@@ -233,6 +234,16 @@ describe("§6.4 stopping remote work", () => {
     session.apply({ kind: "cancel" });
     expect(session.state.outbox).toEqual([]);
   });
+});
+
+test("a remote that takes a message after the session has ended is reset, and no event follows the last one", () => {
+  const session = startTurn();
+  session.apply(calls(remoteCall("c1")));
+  session.apply({ kind: "reset" });
+  const made = session.apply(remoteAccepted(lastTask(session), "c1"));
+  expect(session.types(made)).toEqual([]);
+  expect(session.state.outbox).toMatchObject([{ kind: "reset", remoteSessionId: "ses_far" }]);
+  expect(refold(session.entries)).toEqual(session.state);
 });
 
 describe("the remote's side", () => {

@@ -73,7 +73,8 @@ export function remoteAccepted(
   const task = draft.state.tasks[taskId];
   const call = task?.waiting.find((candidate) => candidate.callId === callId);
   if (task === undefined || call === undefined || call.sent) return;
-  if (task.childSessionId === undefined) {
+  // Nobody reads on behind the end of a session.
+  if (task.childSessionId === undefined && !draft.state.ended) {
     const { base, sessionId } = draft.around;
     const path = [callId, remoteSessionId].map(encodeURIComponent).join("/");
     draft.emit({
