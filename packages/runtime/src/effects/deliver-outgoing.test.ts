@@ -43,6 +43,28 @@ test.each([
   expect(tries.length).toBeLessThan(40);
 });
 
+test("a callback that is too large is sent without the reply, once", async () => {
+  const bodies: unknown[] = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    bodies.push(await request.json());
+    return new Response("{}", { status: bodies.length === 1 ? 413 : 202 });
+  });
+  const outcome = { kind: "parked", usageDelta: {} };
+  const body = {
+    kind: "turn.completed",
+    output: "long",
+    outcome: { ...outcome, result: { kind: "succeeded", output: "long" } },
+  };
+  const settled = await deliverOutgoing(MEMBER, { ...outgoingOf("callback"), body } as Outgoing, {
+    state: startTurn().state,
+    signal: new AbortController().signal,
+    interrupted: false,
+    stream: () => {},
+  });
+  expect(settled).toEqual({ kind: "outgoing.done", id: "out" });
+  expect(bodies).toEqual([body, { kind: "turn.completed", outcome: { ...outcome, result: { kind: "succeeded" } } }]);
+});
+
 test("a peer that refuses is not asked again", async () => {
   const { settled, tries } = deliver("cancel", { status: 404 });
   await vi.advanceTimersByTimeAsync(SECOND);

@@ -1,10 +1,12 @@
 import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import type { Outgoing } from "../engine/state.ts";
-import { postCallback, stopRemoteSession } from "../transport/remote-client.ts";
+import { postCallback, RemoteFailure, stopRemoteSession } from "../transport/remote-client.ts";
 import { delay } from "./delay.ts";
 import type { Member } from "./perform.ts";
 import { addressOf, isRetryable } from "./remote-request.ts";
+
+type Callback = Extract<Outgoing, { kind: "callback" }>;
 
 const FIRST_DELAY_MS = 100;
 /** A message to the same session waits for the cancel before it, so a peer that is back is found soon. */
@@ -36,7 +38,23 @@ export async function deliverOutgoing(
 }
 
 async function send(member: Member, outgoing: Outgoing, signal: AbortSignal): Promise<void> {
-  if (outgoing.kind === "callback") return postCallback(outgoing.url, outgoing.body, signal);
+  if (outgoing.kind === "callback") return sendCallback(outgoing, signal);
   const address = await addressOf(member, outgoing.remote);
   return stopRemoteSession({ address, signal }, outgoing.remoteSessionId, outgoing.kind);
+}
+
+/** A caller that does not take a reply of this size is told without it, and reads it from the stream. */
+async function sendCallback({ url, body }: Callback, signal: AbortSignal): Promise<void> {
+  try {
+    await postCallback(url, body, signal);
+  } catch (error) {
+    if (!(error instanceof RemoteFailure) || error.status !== 413) throw error;
+    await postCallback(url, withoutOutput(body), signal);
+  }
+}
+
+function withoutOutput({ output: _, ...body }: Callback["body"]): Callback["body"] {
+  const outcome = body.outcome as { readonly result: { readonly output?: unknown } };
+  const { output: _output, ...result } = outcome.result;
+  return { ...body, outcome: { ...outcome, result } };
 }

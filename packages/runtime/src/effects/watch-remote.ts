@@ -44,7 +44,7 @@ export async function watchRemote(
   }
 }
 
-type Outcome = Omit<ChildSettledInput, "kind" | "callIds">;
+export type Outcome = Omit<ChildSettledInput, "kind" | "callIds">;
 
 /** What a message is found by in the stream of the remote that took it. */
 export interface Delivered {

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { EffectInput, ResolvedCall } from "../engine/input.ts";
 import type { Perform } from "../engine/ports.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
@@ -100,6 +100,40 @@ describe("POST callback/:token", () => {
       sessionId: "ses_far",
       remote: { url: "http://far.invalid" },
     });
+  });
+});
+
+describe("a callback without its reply", () => {
+  const hint = {
+    ...outcome("succeeded"),
+    output: undefined,
+    outcome: { kind: "parked", result: { kind: "succeeded" } },
+  };
+  const line = (type: string, data: object, meta = {}): string => `${JSON.stringify({ type, data, meta })}\n`;
+  const turn = { turnId: "turn_0", sequence: 0 };
+  const working = line("message.received", { ...turn, message: "go", parts: [] }, { deliveryIds: ["d"] });
+  const finished = line("message.completed", { ...turn, message: "long" }) + line("turn.completed", turn);
+
+  test("sends its receiver to the stream", async () => {
+    const app = await waiting();
+    const read = vi.fn(async (_: Request) => new Response(working + finished));
+    vi.stubGlobal("fetch", read);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(await call(app, app.token, hint)).toBe(202);
+    const events = await app.until(app.sessionId, "task.settled");
+    expect(events.find(({ type }) => type === "task.settled")?.data).toMatchObject({ output: "long" });
+    expect(read.mock.calls[0]![0].url).toBe(
+      "http://far.invalid/eve/far/v1/session/ses_far/stream?startIndex=0&follow=false",
+    );
+  });
+
+  test("is to be sent again when the stream does not have it either", async () => {
+    const app = await waiting();
+    vi.stubGlobal("fetch", async () => new Response(working));
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(await call(app, app.token, hint)).toBe(502);
+    expect((await app.events(app.sessionId)).some(({ type }) => type === "task.settled")).toBe(false);
+    expect(await call(app, app.token)).toBe(202);
   });
 });
 

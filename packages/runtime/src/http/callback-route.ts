@@ -1,10 +1,12 @@
 import type { Context } from "hono";
-import type { ChildSettledInput } from "../engine/input.ts";
+import { findOutcome, toDelivered, type Outcome } from "../effects/watch-remote.ts";
 import type { Host } from "../engine/ports.ts";
+import type { Task } from "../engine/state.ts";
 import { AgentError } from "../errors.ts";
 import { turnOutcomeSchema, type TurnOutcome } from "../protocol/wire.ts";
-import { resolveAddress } from "../transport/address.ts";
+import { resolveAddress, type RemoteAddress } from "../transport/address.ts";
 import type { CallbackTokens } from "../transport/callback-token.ts";
+import { readRemoteStream } from "../transport/remote-client.ts";
 import type { Registry } from "../registry/registry.ts";
 import { readBody } from "./read-body.ts";
 
@@ -31,27 +33,44 @@ export async function receiveCallback(c: Context, { host, tokens, registry, env 
   if (task === undefined && !(await host.delivered(sessionId, id))) throw unknown;
   const remote = task?.remote === undefined ? undefined : registry.remote(task.remote.source);
   if (task !== undefined && remote !== undefined) {
-    // Only shown to people: a reply must not fail because its caller could not call now.
-    const { url } = await resolveAddress(remote, env).catch(() => ({ url: remote.manifest.name }));
-    await host.deliver(sessionId, id, toSettled(callId, body, url));
+    // A reply must not fail because its caller could not call now: the address is for people, or for a second look.
+    const address = await resolveAddress(remote, env).catch(() => undefined);
+    const outcome = toOutcome(body) ?? (await readOutcome(task, callId, address, body.sessionId));
+    const child = { sessionId: body.sessionId, url: address?.url ?? remote.manifest.name };
+    await host.deliver(sessionId, id, { kind: "child.settled", callIds: [callId], remote: child, ...outcome });
   }
   c.header("cache-control", "no-store");
   return c.json({ ok: true }, 202);
 }
 
-function toSettled(callId: string, body: TurnOutcome, url: string): ChildSettledInput {
-  const { result } = body.outcome;
-  const settled = { kind: "child.settled" as const, callIds: [callId], remote: { sessionId: body.sessionId, url } };
+/** How the turn ended, or `undefined` when its reply must be read from the stream: too large to be sent. */
+function toOutcome({ outcome: { result }, output, error }: TurnOutcome): Outcome | undefined {
   switch (result.kind) {
-    case "succeeded":
-      return { ...settled, status: "completed", output: result.output ?? body.output ?? "" };
+    case "succeeded": {
+      const reply = result.output ?? output;
+      return reply === undefined ? undefined : { status: "completed", output: reply };
+    }
     case "cancelled":
-      return { ...settled, status: "cancelled" };
+      return { status: "cancelled" };
     case "failed":
-      return {
-        ...settled,
-        status: "failed",
-        error: body.error ?? { code: "REMOTE_FAILED", message: "The remote agent failed." },
-      };
+      return { status: "failed", error: error ?? { code: "REMOTE_FAILED", message: "The remote agent failed." } };
   }
+}
+
+/** @throws AgentError `REMOTE_FAILED`: the remote tries again. */
+async function readOutcome(
+  task: Task,
+  callId: string,
+  address: RemoteAddress | undefined,
+  remoteSessionId: string,
+): Promise<Outcome> {
+  const call = task.waiting.find((waited) => waited.callId === callId)!;
+  const request = address && { address, signal: new AbortController().signal };
+  const events = request && (await readRemoteStream(request, task.childSessionId ?? remoteSessionId).catch(() => []));
+  const outcome =
+    events && findOutcome(events, toDelivered({ ...call, position: call.position ?? task.accepted ?? 0 }));
+  if (outcome !== undefined) return outcome;
+  throw new AgentError("REMOTE_FAILED", "The reply is not in the callback, and not in the stream.", {
+    fix: "Send it again later.",
+  });
 }
