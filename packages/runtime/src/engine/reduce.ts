@@ -55,6 +55,7 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
           results: [],
           replyTo: [],
           reply: "",
+          usage: NO_USAGE,
           reissued: undefined,
         },
       };
@@ -174,7 +175,9 @@ function completeStep(
   data: Extract<Entry, { type: "step.completed" }>["data"],
   native: unknown,
 ): SessionState {
-  const counted = { ...state, usage: addUsage(state.usage, data.usage) };
+  const counted = inTurn({ ...state, usage: addUsage(state.usage, data.usage) }, ({ usage }) => ({
+    usage: addUsage(usage, data.usage),
+  }));
   const last = counted.history.at(-1);
   if (native === undefined || last?.role !== "assistant") return counted;
   return { ...counted, history: [...counted.history.slice(0, -1), { ...last, native }] };

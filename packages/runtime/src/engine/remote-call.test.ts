@@ -12,6 +12,9 @@ import {
   replied,
   says,
   startTurn,
+  toolCall,
+  toolSettled,
+  USAGE,
   type TestSession,
 } from "./session.fixture.ts";
 
@@ -283,6 +286,27 @@ describe("the remote's side", () => {
     session.apply(input);
     expect(session.state.outbox).toMatchObject([
       { body: { kind: "turn.failed", outcome: { kind, result: { kind: result } } } },
+    ]);
+  });
+
+  test("PROTOCOL: a callback counts what its own turn used, of all its steps", () => {
+    const session = delegated();
+    session.apply(says("done"));
+    const again = {
+      kind: "callback",
+      callId: "c2",
+      subagentName: "peer",
+      url: "http://caller/cb",
+      token: "t2",
+    } as const;
+    session.apply(deliver("more", { replyTo: again }));
+    session.apply(calls(toolCall("t1")));
+    session.apply(toolSettled("t1"));
+    session.apply(says("more done"));
+    const twice = { inputTokens: 6, outputTokens: 4, cacheReadTokens: 2, cacheWriteTokens: 0 };
+    expect(session.state.outbox).toMatchObject([
+      { body: { outcome: { usageDelta: USAGE } } },
+      { body: { outcome: { usageDelta: twice } } },
     ]);
   });
 

@@ -1,5 +1,6 @@
+import type { Usage } from "../protocol/events.ts";
 import type { Draft } from "./draft.ts";
-import type { ReplyTo } from "./state.ts";
+import type { ReplyTo, Turn } from "./state.ts";
 
 export interface TurnOutcome {
   readonly status: "completed" | "failed" | "cancelled";
@@ -8,7 +9,12 @@ export interface TurnOutcome {
 }
 
 /** Tells whoever waits for a turn how it ended: a local parent in this transaction, a remote one by callback. */
-export function replyToOrigin(draft: Draft, turnId: string, replyTo: readonly ReplyTo[], outcome: TurnOutcome): void {
+export function replyToOrigin(
+  draft: Draft,
+  { turnId, usage }: Pick<Turn, "turnId" | "usage">,
+  replyTo: readonly ReplyTo[],
+  outcome: TurnOutcome,
+): void {
   const { sessionId, origin } = draft.state;
   const callIds = replyTo.flatMap((to) => (to.kind === "local" ? [to.callId] : []));
   if (origin.kind === "local" && callIds.length > 0) {
@@ -29,7 +35,7 @@ export function replyToOrigin(draft: Draft, turnId: string, replyTo: readonly Re
           kind: "callback",
           url: to.url,
           token: to.token,
-          body: toCallbackBody(draft, to, outcome),
+          body: toCallbackBody(draft, to, outcome, usage),
         },
       },
     });
@@ -40,6 +46,7 @@ function toCallbackBody(
   draft: Draft,
   to: Extract<ReplyTo, { kind: "callback" }>,
   { status, output, error }: TurnOutcome,
+  usageDelta: Usage,
 ): Readonly<Record<string, unknown>> {
   const result = status === "completed" ? "succeeded" : status;
   return {
@@ -53,7 +60,7 @@ function toCallbackBody(
     outcome: {
       kind: draft.state.ended ? "terminal" : "parked",
       result: { kind: result, ...(status === "completed" ? { output } : {}) },
-      usageDelta: draft.state.usage,
+      usageDelta,
     },
   };
 }

@@ -86,6 +86,7 @@ export interface Turn {
   readonly results: readonly UnreadResult[];
   readonly replyTo: readonly ReplyTo[];
   readonly reply: string;
+  readonly usage: Usage;
   /** The step whose empty reply was asked for once more (§19). */
   readonly reissued: number | undefined;
 }

@@ -1,5 +1,5 @@
 import { inTurn, type Draft } from "./draft.ts";
-import { textOf } from "./entry.ts";
+import { NO_USAGE, textOf } from "./entry.ts";
 import { replyToOrigin } from "./reply.ts";
 import type { Delivery, ReplyTo } from "./state.ts";
 import { noteTasks } from "./note.ts";
@@ -71,19 +71,19 @@ export function holdTurn(draft: Draft): void {
 }
 
 export function completeTurn(draft: Draft): void {
-  const { reply, turnId, replyTo } = draft.turn;
+  const { turn } = draft;
   draft.emit({ public: true, type: "turn.completed", data: inTurn(draft) });
-  replyToOrigin(draft, turnId, replyTo, { status: "completed", output: reply });
+  replyToOrigin(draft, turn, turn.replyTo, { status: "completed", output: turn.reply });
   waitForMessage(draft);
 }
 
 export function failTurn(draft: Draft, error: { code: string; message: string }): void {
   stopTasks(draft, "turn_ended");
   showResults(draft);
-  const { turnId } = draft.turn;
-  const replyTo = [...draft.turn.replyTo, ...dropCalls(draft)];
+  const { turn } = draft;
+  const replyTo = [...turn.replyTo, ...dropCalls(draft)];
   draft.emit({ public: true, type: "turn.failed", data: { ...inTurn(draft), ...error } });
-  replyToOrigin(draft, turnId, replyTo, { status: "failed", error });
+  replyToOrigin(draft, turn, replyTo, { status: "failed", error });
   waitForMessage(draft);
 }
 
@@ -95,7 +95,7 @@ export function cancelTurn(draft: Draft, turnId: string | undefined): void {
   showResults(draft);
   const replyTo = [...turn.replyTo, ...dropCalls(draft)];
   draft.emit({ public: true, type: "turn.cancelled", data: inTurn(draft) });
-  replyToOrigin(draft, turn.turnId, replyTo, { status: "cancelled" });
+  replyToOrigin(draft, turn, replyTo, { status: "cancelled" });
   waitForMessage(draft);
 }
 
@@ -113,7 +113,7 @@ export function endSession(draft: Draft, reason: string | undefined): void {
   });
   const unread = queue.flatMap((delivery) => (delivery.replyTo === undefined ? [] : [delivery.replyTo]));
   const replyTo = [...(turn?.replyTo ?? []), ...unread];
-  replyToOrigin(draft, turn?.turnId ?? "ended", replyTo, { status: "cancelled" });
+  replyToOrigin(draft, turn ?? { turnId: "ended", usage: NO_USAGE }, replyTo, { status: "cancelled" });
 }
 
 /** Answers a call that no turn will read, because the session has ended by default: the caller must not wait. */
@@ -126,7 +126,7 @@ export function refuseDelivery(
   },
 ): void {
   if (replyTo === undefined) return;
-  replyToOrigin(draft, deliveryId, [replyTo], { status: "failed", error });
+  replyToOrigin(draft, { turnId: deliveryId, usage: NO_USAGE }, [replyTo], { status: "failed", error });
 }
 
 /** Results that arrived are the model's to read, in the next turn if not in this one (§6.7). */
