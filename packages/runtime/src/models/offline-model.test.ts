@@ -4,7 +4,7 @@ import { tasksNote, wrapDelegation } from "../engine/text.ts";
 import { offlineModel } from "./offline-model.ts";
 import { MAX_CALL_STEPS } from "./offline/next-step.ts";
 
-import { NOTICE, lookUp, tools, user, settled, ask, answer, taskIdOf, named } from "./offline-model.fixture.ts";
+import { NOTICE, add, lookUp, tools, user, settled, ask, answer, taskIdOf, named } from "./offline-model.fixture.ts";
 
 describe("offlineModel", () => {
   it("asks, waits, hands the result on, waits, and combines", async () => {
@@ -93,7 +93,23 @@ describe("offlineModel", () => {
     const { text } = await ask([...prompt, first.message, answer(first, 0, { type: "text", value: "Water rises." })], {
       tools: [lookUp],
     });
-    expect(text).toBe(`${NOTICE}\n\nlook_up: Water rises.`);
+    expect(text).toBe(`${NOTICE}\n\nWater rises.`);
+  });
+
+  it("names the tool where a person asked, or where there is more to tell apart", async () => {
+    const asked = [user("what a tide is")];
+    const first = await ask(asked, { tools: [lookUp] });
+    const found = answer(first, 0, { type: "text", value: "Water rises." });
+    expect((await ask([...asked, first.message, found], { tools: [lookUp] })).text).toBe(
+      `${NOTICE}\n\nlook_up: Water rises.`,
+    );
+
+    const delegated = [user(wrapDelegation("look up tides, then add 1 and 2"))];
+    const both = await ask(delegated, { tools: [lookUp, add] });
+    const answers = [answer(both, 0, { type: "text", value: "Water." }), answer(both, 1, { type: "text", value: "3" })];
+    expect((await ask([...delegated, both.message, ...answers], { tools: [lookUp, add] })).text).toBe(
+      `${NOTICE}\n\nlook_up: Water.\n\nadd: 3`,
+    );
   });
 
   it("quotes what a child without tools was asked about, with facts only", async () => {

@@ -53,10 +53,11 @@ function respond(options: LanguageModelV4CallOptions): ModelOutput {
     );
   }
   const message = turn.messages.at(-1);
+  const delegated = message?.delegated ?? false;
   const reply =
     step.outcomes.length > 0
-      ? composeOutcomes(step.outcomes)
-      : composeDirect(message?.text ?? "", message?.delegated ?? false, tools);
+      ? composeOutcomes(step.outcomes, delegated)
+      : composeDirect(message?.text ?? "", delegated, tools);
   return toOutput(options, structured(options, reply, message?.text ?? ""), []);
 }
 

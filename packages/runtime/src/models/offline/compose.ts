@@ -13,8 +13,15 @@ export function stripNotice(text: string): string {
   return text.replaceAll(OFFLINE_NOTICE, "").trim();
 }
 
-/** The final reply of a turn that made calls: every outcome, each with the name of who is behind it. */
-export function composeOutcomes(outcomes: readonly Outcome[]): string {
+/**
+ * The final reply of a turn that made calls: every outcome, each with the name of who is behind it. An agent that was
+ * asked passes a single result on as it is: how it came by it is no part of the answer.
+ */
+export function composeOutcomes(outcomes: readonly Outcome[], delegated: boolean): string {
+  const [only] = outcomes;
+  if (delegated && outcomes.length === 1 && only?.status === "completed" && only.text !== "") {
+    return `${OFFLINE_NOTICE}\n\n${only.text}`;
+  }
   return [OFFLINE_NOTICE, ...outcomes.map(describeOutcome)].join("\n\n");
 }
 

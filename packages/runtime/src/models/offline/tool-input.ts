@@ -43,6 +43,7 @@ export function requiredStrings(schema: unknown): readonly string[] {
 }
 
 interface Supply extends InputSource {
+  /** Those that stand beside no property's name, in order. */
   readonly numbers: number[];
   readonly quotes: string[];
   /** Some property takes the whole text. */
@@ -55,6 +56,7 @@ function fillObject(schema: Schema, supply: Supply): Record<string, unknown> {
   const { properties, required } = shapeOf(schema);
   const textName = textPropertyOf(properties, required);
   const input: Record<string, unknown> = {};
+  const beside = takeNumbersBesideNames(properties, supply);
   const ordered = [
     ...properties.filter(([name]) => required.has(name)),
     ...properties.filter(([name]) => !required.has(name)),
@@ -65,9 +67,8 @@ function fillObject(schema: Schema, supply: Supply): Record<string, unknown> {
         ? SEARCH_NAMES.includes(name)
           ? keywords(wholeText(supply))
           : wholeText(supply)
-        : required.has(name)
-          ? fillRequired(name, property, supply)
-          : fillOptional(name, property, supply);
+        : (beside.get(name) ??
+          (required.has(name) ? fillRequired(name, property, supply) : fillOptional(name, property, supply)));
     if (value !== undefined) input[name] = value;
   }
   return input;
@@ -88,8 +89,8 @@ function fillRequired(name: string, property: Schema, supply: Supply): unknown {
       );
     case "number":
     case "integer":
-      if ("default" in property) return spareNumber(name, property, supply) ?? property["default"];
-      return takeNumber(property, supply) ?? property["minimum"] ?? 0;
+      if ("default" in property) return spareNumber(property, supply) ?? property["default"];
+      return takeNumber(property, supply) ?? nearestToZero(property);
     case "boolean":
       return true;
     case "array":
@@ -106,7 +107,7 @@ function fillRequired(name: string, property: Schema, supply: Supply): unknown {
 function fillOptional(name: string, property: Schema, supply: Supply): unknown {
   const choices = property["enum"];
   if (Array.isArray(choices)) return mentioned(choices, supply.clause);
-  if (isNumeric(property)) return spareNumber(name, property, supply);
+  if (isNumeric(property)) return spareNumber(property, supply);
   if (property["type"] === "string")
     return formatted(property, supply.clause) ?? supply.quotes.shift() ?? named(name, supply.clause);
   return undefined;
@@ -120,10 +121,11 @@ function fillArray(property: Schema, supply: Supply): unknown[] {
   return supply.quotes.length > 0 ? supply.quotes.splice(0) : [supply.text];
 }
 
-/** A single quoted part is the text meant: `count the words of "a b c"`. */
+/** A single quoted part is the text meant, or what follows a colon: `count the words of "a b c"`, `count: a b c`. */
 function wholeText(supply: Supply): string {
-  const quoted = supply.quotes.length === 1 && supply.text === supply.clause ? supply.quotes.shift() : undefined;
-  return quoted ?? supply.text;
+  if (supply.text !== supply.clause) return supply.text;
+  if (supply.quotes.length === 1) return supply.quotes.shift()!;
+  return /^[^:]*[\p{L}\p{N})]:\s+(\S.*)$/su.exec(supply.text)?.[1] ?? supply.text;
 }
 
 const SEARCH_NAMES = ["query", "q", "term"];
@@ -155,16 +157,51 @@ function textPropertyOf(
   return candidates.length === 1 && candidates[0]?.[1]["format"] === undefined ? candidates[0]?.[0] : undefined;
 }
 
-/** A number that is not needed: the one with its name, or the next where no text could hold it (`the tides of 1990`). */
-function spareNumber(name: string, property: Schema, supply: Supply): number | undefined {
-  const value = Number(named(name, supply.clause) ?? Number.NaN);
-  if (!Number.isNaN(value)) return property["type"] === "integer" ? Math.trunc(value) : value;
+/** A number that is not needed: the next where no text could hold it (`the tides of 1990`). */
+function spareNumber(property: Schema, supply: Supply): number | undefined {
   return supply.hasText ? undefined : takeNumber(property, supply);
+}
+
+/** `3 dice with 20 sides`, `limit 3`, `a width of 5`: these are nobody else's, wherever they stand. */
+function takeNumbersBesideNames(
+  properties: readonly (readonly [string, Schema])[],
+  { clause, numbers }: Supply,
+): ReadonlyMap<string, number> {
+  const taken = new Map<string, number>();
+  for (const [name, property] of properties) {
+    if (!isNumeric(property)) continue;
+    const value = numberBeside(name, clause);
+    if (value === undefined) continue;
+    taken.set(name, property["type"] === "integer" ? Math.trunc(value) : value);
+    const at = numbers.indexOf(value);
+    if (at >= 0) numbers.splice(at, 1);
+  }
+  return taken;
+}
+
+function numberBeside(name: string, clause: string): number | undefined {
+  const words = name.replace(/([a-z])([A-Z])/g, "$1_$2").split(/[_-]+/);
+  const number = "(-?\\d+(?:\\.\\d+)?)(?![\\p{L}\\p{N}_]|\\.\\d)";
+  for (const spoken of new Set([name, words.join(" "), words.at(-1)!])) {
+    const word = wordPattern(spoken).source;
+    const before = spoken.length < 3 ? undefined : new RegExp(`(?<![\\p{L}\\p{N}_.-])${number}\\s+${word}`, "iu");
+    const after = new RegExp(`${word}\\s*(?:is\\s+|of\\s+|[:=]\\s*|\\s)${number}`, "iu");
+    const found = before?.exec(clause)?.[1] ?? after.exec(clause)?.[1];
+    if (found !== undefined) return Number(found);
+  }
+  return undefined;
 }
 
 function takeNumber(property: Schema, supply: Supply): number | undefined {
   const value = supply.numbers.shift();
   return value !== undefined && property["type"] === "integer" ? Math.trunc(value) : value;
+}
+
+/** Not simply the minimum: `z.int()` has one, far below anything that is meant. */
+function nearestToZero({ minimum, exclusiveMinimum, maximum }: Schema): number {
+  if (typeof minimum === "number" && minimum > 0) return minimum;
+  if (typeof exclusiveMinimum === "number" && exclusiveMinimum >= 0) return exclusiveMinimum + 1;
+  return typeof maximum === "number" && maximum < 0 ? maximum : 0;
 }
 
 function findNumbers(clause: string): number[] {
