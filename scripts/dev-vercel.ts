@@ -2,7 +2,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import type { Listen } from "./dev-listen.ts";
+import { createNoiseFilter } from "./dev-noise.ts";
 
 /** Longer than the CLI takes to stop services that do not stop by themselves. */
 const GRACE_MS = 12_000;
@@ -24,7 +26,7 @@ export function startVercel(folder: string, root: string, { host, port, origin }
     // A group of its own: Ctrl-C reaches only this process, which then stops the CLI in order.
     detached: true,
     // The channel ends the CLI, and with it the members, when this process is killed.
-    stdio: ["ignore", json ? process.stderr : "inherit", "inherit", "ipc"],
+    stdio: ["ignore", json ? process.stderr : "inherit", "pipe", "ipc"],
     env: {
       ...process.env,
       // A member that is not installed yet finds the workspace's own `eve`, which says what is missing.
@@ -32,12 +34,20 @@ export function startVercel(folder: string, root: string, { host, port, origin }
       // The CLI names its address to the members, but not in a workspace with a `.env`.
       EVE_ORIGIN: process.env.EVE_ORIGIN ?? origin,
       VERCEL_TELEMETRY_DISABLED: "1",
+      // Nobody updates a pinned tool, and offline the question alone is an error.
+      NO_UPDATE_NOTIFIER: "1",
+      // Its messages pass through this process.
+      ...(process.stderr.isTTY && process.env.NO_COLOR === undefined
+        ? { FORCE_COLOR: process.env.FORCE_COLOR ?? "1" }
+        : {}),
       // pnpm has installed; the CLI would do it again at every start.
       VERCEL_INSTALL_COMPLETED: "1",
       // The CLI's native build starts a process of its own that gets no signals.
       VERCEL_CLI_USE_NATIVE_BINARY: "0",
     },
   });
+  const says = createNoiseFilter();
+  createInterface(child.stderr!).on("line", (line) => says(line) && process.stderr.write(`${line}\n`));
   const exit = once(child, "exit").then(([code]) => code as number | null);
   return {
     exit,
