@@ -8,6 +8,12 @@ export function closest(name: string, candidates: readonly string[]): string | u
   return best?.candidate;
 }
 
+/** The closest candidate, if it is so close that `name` may be a slip of the hand: one edit for every three letters. */
+export function near(name: string, candidates: readonly string[]): string | undefined {
+  const candidate = closest(name, candidates);
+  return candidate !== undefined && editDistance(name, candidate) <= name.length / 3 ? candidate : undefined;
+}
+
 /** Levenshtein: insertions, deletions and substitutions, one row at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

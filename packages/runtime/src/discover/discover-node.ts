@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { checkSlotName } from "./names.ts";
+import { near } from "../define/closest.ts";
 import { readFolder, type Entry } from "./read-folder.ts";
 import type { Report } from "./report.ts";
 
@@ -46,6 +47,8 @@ type Draft = { -readonly [K in keyof DiscoveredNode]: DiscoveredNode[K] } & {
 
 const LATER = new Set(["skills", "connections", "hooks", "sandbox", "extensions"]);
 const ROOT_ONLY = new Set(["channels", "schedules"]);
+const FOLDERS = ["tools/", "subagents/", "lib/", "channels/"];
+const FILES = ["agent.ts", "instructions.md", "instructions.ts"];
 const SLOTS =
   "agent.ts, instructions.md, instructions.ts, tools/<name>.ts, subagents/<name>/, subagents/<name>.ts, lib/";
 
@@ -85,13 +88,11 @@ function readSlot(draft: Draft, entry: Entry, at: NodeLocation): void {
     readInstructions(draft, entry, at);
   } else {
     const what = entry.folder ? `The folder ${entry.name}/` : `The file ${entry.name}`;
-    at.report(
-      "SLOT_UNKNOWN",
-      entry.path,
-      1,
-      `${what} is no slot of an agent.`,
-      `Rename or move it (plain code belongs in lib/); the slots are ${SLOTS}.`,
-    );
+    const meant = near(entry.folder ? `${entry.name}/` : entry.name, entry.folder ? FOLDERS : FILES);
+    const fix = meant
+      ? `Rename it to ${meant}.`
+      : `Rename or move it (plain code belongs in lib/); the slots are ${SLOTS}.`;
+    at.report("SLOT_UNKNOWN", entry.path, 1, `${what} is no slot of an agent.`, fix);
   }
 }
 

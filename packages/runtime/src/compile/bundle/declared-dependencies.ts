@@ -1,6 +1,7 @@
 import { isBuiltin } from "node:module";
 import { sep } from "node:path";
 import type { Plugin } from "esbuild";
+import { near } from "../../define/closest.ts";
 import type { DiscoveredMember } from "../../discover/index.ts";
 import { ENTRY_PREFIX } from "./entries.ts";
 
@@ -26,7 +27,7 @@ export function declaredDependenciesPlugin(member: DiscoveredMember): Plugin {
         if (resolved.errors.length === 0 && isAuthored(member.dir, resolved.path)) return resolved;
         const detail = {
           code: "DEPENDENCY_UNDECLARED",
-          fix: `Add "${name}" to the dependencies of the member's package.json.`,
+          fix: toFix(member, name, dependencies),
         };
         return { errors: [{ text: `"${name}" is imported but not declared as a dependency.`, detail }] };
       });
@@ -39,6 +40,16 @@ export function isAuthored(memberDir: string, path: string): boolean {
   if (!path.startsWith(memberDir + sep)) return false;
   const [first] = path.slice(memberDir.length + 1).split(sep);
   return first !== "node_modules" && first !== ".eve";
+}
+
+function toFix({ name: member }: DiscoveredMember, name: string, dependencies: ReadonlySet<string>): string {
+  const file = `agents/${member}/package.json`;
+  if (name === "eve") return `Add "eve": "workspace:*" to the dependencies of ${file}.`;
+  const command = `\`pnpm --filter ./agents/${member} add ${name}\``;
+  const meant = near(name, [...dependencies]);
+  return meant === undefined
+    ? `Run ${command}, which adds it to ${file}.`
+    : `Import "${meant}", which is declared, or run ${command}.`;
 }
 
 function packageName(specifier: string): string {
