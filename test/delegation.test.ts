@@ -124,7 +124,7 @@ describe("ask research what a tide is, and let the reviewer check it", () => {
     const reply = replyOf(events);
     expect(reply).toContain("offline model");
     expect(reply).toContain("regular rise and fall of the sea");
-    expect(reply).toMatch(/reviewer: readability: .*words\W+\d+/);
+    expect(reply).toMatch(/reviewer: .*words\W+\d+/);
   });
 
   test("a follow-up by task id reaches the same session of research", async () => {
