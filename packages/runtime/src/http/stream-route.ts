@@ -41,7 +41,8 @@ export function streamHeaders(sessionId: string): Record<string, string> {
   };
 }
 
-function readIndex(text: string | undefined): number {
+/** @throws AgentError `BAD_REQUEST` */
+export function readIndex(text: string | undefined): number {
   if (text === undefined) return 0;
   if (/^-?\d{1,15}$/.test(text)) return Number(text);
   throw new AgentError("BAD_REQUEST", "startIndex: must be a whole number.", { fix: "Correct startIndex." });

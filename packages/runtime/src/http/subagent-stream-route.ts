@@ -5,7 +5,7 @@ import type { Registry } from "../registry/registry.ts";
 import { resolveAddress } from "../transport/address.ts";
 import { openRemoteStream } from "../transport/remote-client.ts";
 import { owns, type Variables } from "./authenticate.ts";
-import { isHead, streamHeaders } from "./stream-route.ts";
+import { isHead, readIndex, streamHeaders } from "./stream-route.ts";
 
 const RELAYED_QUERY = ["startIndex", "follow", "includeTailIndex", "streamControlVersion"];
 
@@ -28,6 +28,7 @@ export async function relaySubagentStream(
   );
   const remote = task?.remote === undefined ? undefined : registry.remote(task.remote.source);
   if (remote === undefined) throw unknown;
+  readIndex(c.req.query("startIndex"));
   if (isHead(c)) return new Response(null, { headers: streamHeaders(childId) });
   const query = new URLSearchParams(
     RELAYED_QUERY.flatMap((name) => {
