@@ -148,6 +148,7 @@ describe("tokens", () => {
       app.token.slice(0, -4),
       `${app.token}AAAA`,
       `${app.token}.x`,
+      `${app.token}%3D`,
       payload,
       `.${signature}`,
       `${payload}.`,
@@ -208,7 +209,9 @@ describe("tokens", () => {
 
   test("what the body claims of another call is not believed", async () => {
     const app = await waiting();
-    await call(app, app.token, { ...outcome("succeeded"), callId: "c9", sessionId: "ses_elsewhere" });
+    expect(await call(app, app.token, { ...outcome("succeeded"), callId: "c9" })).toBe(400);
+    expect(await call(app, app.token, { ...outcome("succeeded"), subagentName: "other" })).toBe(400);
+    expect(await call(app, app.token, { ...outcome("succeeded"), sessionId: "ses_elsewhere" })).toBe(202);
     const events = await app.until(app.sessionId, "task.settled");
     expect(events.find(({ type }) => type === "task.settled")?.data).toMatchObject({ callId: "c1" });
     expect(events.filter(({ type }) => type === "agent.started")).toMatchObject([{ data: { sessionId: "ses_far" } }]);

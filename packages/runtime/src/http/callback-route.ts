@@ -31,6 +31,8 @@ export async function receiveCallback(c: Context, { host, tokens, registry, env 
     waiting.some((waited) => waited.callId === callId && waited.turnId === turnId && !waited.abandoned),
   );
   if (task === undefined && !(await host.delivered(sessionId, id))) throw unknown;
+  if (body.callId !== callId) throw mismatch("callId");
+  if (task?.remote !== undefined && task.remote.name !== body.subagentName) throw mismatch("subagentName");
   const remote = task?.remote === undefined ? undefined : registry.remote(task.remote.source);
   if (task !== undefined && remote !== undefined) {
     // A reply must not fail because its caller could not call now: the address is for people, or for a second look.
@@ -41,6 +43,13 @@ export async function receiveCallback(c: Context, { host, tokens, registry, env 
   }
   c.header("cache-control", "no-store");
   return c.json({ ok: true }, 202);
+}
+
+function mismatch(field: string): AgentError {
+  return new AgentError("BAD_REQUEST", `${field}: is not that of the call that the token is for.`, {
+    fix: "Repeat callId and subagentName as the request gave them.",
+    data: { field },
+  });
 }
 
 /** How the turn ended, or `undefined` when its reply must be read from the stream: too large to be sent. */

@@ -37,8 +37,7 @@ test("any change of any character is refused", () => {
   fc.assert(
     fc.property(fc.nat(token.length - 1), fc.constantFrom(..."AZaz09_-."), (at, character) => {
       const forged = token.slice(0, at) + character + token.slice(at + 1);
-      // The last character of base64 has bits that say nothing.
-      if (at === token.length - 1 || forged === token) return;
+      if (forged === token) return;
       expect(tokens.verify(forged)).toBeUndefined();
     }),
   );
@@ -51,6 +50,12 @@ test("what is no token is refused, and throws nothing", () => {
     }),
   );
   for (const text of ["", ".", "..", "a.b.c", tokens.create(call).split(".")[0]!])
+    expect(tokens.verify(text)).toBeUndefined();
+});
+
+test("another spelling of the same bytes is refused", () => {
+  const token = tokens.create(call);
+  for (const text of [`${token}=`, `${token}==`, `${token} `, token.replace(".", "=.")])
     expect(tokens.verify(text)).toBeUndefined();
 });
 
