@@ -127,6 +127,11 @@ describe("PROTOCOL: shapes", () => {
     expect((await send(nested(63), json)).error).toContain("callback");
   });
 
+  test("bytes that are no UTF-8 are 400", async () => {
+    const body = Buffer.concat([Buffer.from('{"message":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
+    expect(await send(body, json)).toMatchObject({ status: 400, error: expect.stringContaining("UTF-8") });
+  });
+
   test.each(["null", "[]", '"x"', "7"])("%s is no object: 400", async (body) => {
     expect((await send(body, json)).status).toBe(400);
   });

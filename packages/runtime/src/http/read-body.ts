@@ -96,7 +96,11 @@ async function readText(c: Context): Promise<string> {
     if (size > MAX_BODY_BYTES) throw tooLarge;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw new AgentError("BAD_REQUEST", "The body is not valid UTF-8.", { fix: "Send JSON in UTF-8." });
+  }
 }
 
 function isJson(c: Context): boolean {

@@ -58,7 +58,7 @@ export const resetSchema = z.strictObject({ reason: z.string().max(512).optional
 export const turnOutcomeSchema = z.object({
   kind: z.literal(["turn.completed", "turn.failed"]),
   callId: z.string(),
-  sessionId: z.string(),
+  sessionId: z.string().min(1).max(256),
   subagentName: z.string(),
   output: z.unknown().optional(),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
@@ -75,7 +75,7 @@ export const turnOutcomeSchema = z.object({
 /** What a receiver answers a create with. */
 export const acceptedSchema = z.object({
   ok: z.literal(true).optional(),
-  sessionId: z.string().min(1),
+  sessionId: z.string().min(1).max(256),
   status: z.literal("accepted").optional(),
   deliveryId: z.string().optional(),
   protocolVersion: z.number().int().optional(),

@@ -76,6 +76,7 @@ describe("create", () => {
     ["empty", text(202, "")],
     ["without a session", json(202, { ok: true })],
     ["with an empty session id", json(202, { sessionId: "" })],
+    ["with an endless session id", json(202, { sessionId: "s".repeat(257) })],
     [
       "cut off",
       (response: ServerResponse) =>
