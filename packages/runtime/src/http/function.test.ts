@@ -60,7 +60,7 @@ test("a start that fails is answered, without a path, and tried again", async ()
   const broken = await lead.fetch(new Request(HEALTH));
   expect(broken.status).toBe(500);
   const text = await broken.text();
-  expect(JSON.parse(text)).toMatchObject({ ok: false, code: "INTERNAL" });
+  expect(JSON.parse(text)).toMatchObject({ ok: false, code: "STORE_UNUSABLE" });
   expect(text).not.toContain(folder);
   expect(written).toHaveBeenCalledWith(expect.stringContaining("did not start"));
   rmSync(file);

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { AgentError, ERROR_CODES, messageOf } from "../errors.ts";
-import { manifestSchema } from "../protocol/manifest.ts";
+import { AgentError, ERROR_CODES } from "../errors.ts";
+import { parseManifest } from "../registry/parse-manifest.ts";
 import { createMember, type Bundle, type Member } from "./member.ts";
 import { originOf, toLocalOrigin } from "./origin.ts";
+import { formatStartError } from "./start-error.ts";
 import { surviveStrayRejections } from "./stray-rejection.ts";
 
 /** What the platform's Node launcher takes as the default export of a function. */
@@ -33,7 +34,7 @@ export function createFunction(bundle: Bundle, env: Env = process.env): AgentFun
         member = await (starting ??= start(bundle, env));
       } catch (error) {
         starting = undefined;
-        return toStartProblem(error);
+        return toStartProblem(error, env);
       }
       return member.fetch(request);
     },
@@ -56,12 +57,12 @@ async function start(bundle: Bundle, env: Env): Promise<Member> {
 
 function storeOf({ manifest }: Bundle, { EVE_STORE }: Env): { storeFolder: string; isTemporary: boolean } {
   if (EVE_STORE) return { storeFolder: resolve(EVE_STORE), isTemporary: false };
-  const { member } = manifestSchema.parse(manifest);
+  const { member } = parseManifest(manifest);
   return { storeFolder: mkdtempSync(join(tmpdir(), `eve-${member}-`)), isTemporary: true };
 }
 
-function toStartProblem(error: unknown): Response {
-  log(`The member did not start: ${messageOf(error)}`);
+function toStartProblem(error: unknown, env: Env): Response {
+  log(`The member did not start: ${formatStartError(error, env)}`);
   const known = AgentError.is(error)
     ? error
     : new AgentError("INTERNAL", "The member did not start.", { fix: "Look at the log of the function." });

@@ -1,5 +1,4 @@
 import { randomInt } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { monotonicFactory } from "ulid";
 import { isDevelopment, localDev } from "../channels/auth.ts";
@@ -10,7 +9,7 @@ import { createSqlHost } from "../host/sql/host.ts";
 import { lockStore } from "../host/sql/lock.ts";
 import { openSqliteStore } from "../host/sql/sqlite.ts";
 import { describeModel } from "../models/resolve-model.ts";
-import { manifestSchema } from "../protocol/manifest.ts";
+import { parseManifest } from "../registry/parse-manifest.ts";
 import { createRegistry, type Modules, type Registry } from "../registry/registry.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import { VERSION } from "../version.ts";
@@ -59,7 +58,6 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
   let registry = toRegistry(bundle);
   checkEnv(registry.manifest, env);
   const name = registry.manifest.member;
-  mkdirSync(storeFolder, { recursive: true });
   const lock = lockStore(join(storeFolder, "store.lock"));
   const store = openStore(join(storeFolder, "store.db"), lock.release);
   const tokens = createCallbackTokens(await store.secret());
@@ -142,7 +140,7 @@ function openStore(file: string, release: () => void): ReturnType<typeof openSql
 }
 
 function toRegistry({ manifest, modules }: Bundle): Registry {
-  return createRegistry(manifestSchema.parse(manifest), modules);
+  return createRegistry(parseManifest(manifest), modules);
 }
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";

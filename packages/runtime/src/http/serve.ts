@@ -6,6 +6,8 @@ import { createMember, type Bundle, type Member } from "./member.ts";
 import { originOf, toLocalOrigin } from "./origin.ts";
 import { surviveStrayRejections } from "./stray-rejection.ts";
 
+export { exitWith } from "./start-error.ts";
+
 /**
  * Serves a built member on a port. Reads `PORT` (default 4000), `HOST` (default 127.0.0.1), `EVE_STORE` (folder of
  * the store, default `.eve/store`) and `EVE_ORIGIN` (origin under which others reach this member, when that is not

@@ -67,9 +67,9 @@ const manifest = JSON.parse(readFileSync(new URL("./manifest.json", import.meta.
 `;
 
 const SERVER = `
-import { serve } from "eve/serve";
+import { exitWith, serve } from "eve/serve";
 ${BUNDLE}
-await serve({ manifest, modules });
+await serve({ manifest, modules }).catch(exitWith);
 `;
 
 const FUNCTION = `

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { AgentError, messageOf } from "../../errors.ts";
+import { AgentError } from "../../errors.ts";
+import { toUnusable } from "./unusable.ts";
 
 /** Each brings the file from the version of its position to the next. Never edited once released. */
 const MIGRATIONS = [
@@ -45,8 +46,8 @@ const MIGRATIONS = [
  *
  * @throws AgentError `STORE_UNUSABLE`
  */
-export function migrate(db: DatabaseSync, file: string): void {
-  const version = configure(db, file);
+export function migrate(db: DatabaseSync): void {
+  const version = configure(db);
   if (version > MIGRATIONS.length) {
     db.close();
     throw new AgentError(
@@ -63,16 +64,12 @@ export function migrate(db: DatabaseSync, file: string): void {
   });
 }
 
-function configure(db: DatabaseSync, file: string): number {
+function configure(db: DatabaseSync): number {
   try {
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;");
     return (db.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
   } catch (error) {
     db.close();
-    throw new AgentError("STORE_UNUSABLE", `The store can not be used: ${messageOf(error)}.`, {
-      fix: "Check that its folder is writable and the file is an intact SQLite database, or set EVE_STORE to another folder.",
-      cause: error,
-      data: { file: file.split("/").at(-1) },
-    });
+    throw toUnusable(error);
   }
 }

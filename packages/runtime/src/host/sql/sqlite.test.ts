@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -116,6 +116,32 @@ test("a file that is no database, and one of a newer version, are refused with w
     expect(AgentError.is(error, "STORE_UNUSABLE") && error.fix).toMatch(/EVE_STORE/);
   }
 });
+
+test.each([
+  ["a folder that is a file", "file"],
+  ["a folder below a file", "file/below"],
+  ["a lock that is a folder", "folder"],
+])("%s is no store that somebody else uses, and no raw error", (_, path) => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "file"), "");
+  mkdirSync(join(folder, "folder/store.lock"), { recursive: true });
+  const problem = thrownBy(() => lockStore(join(folder, path, "store.lock"), 0));
+  expect(problem).toMatchObject({ code: "STORE_UNUSABLE", fix: expect.stringContaining("EVE_STORE") });
+  expect(problem.message).not.toContain(folder);
+});
+
+test("a database that is a folder is no store", () => {
+  expect(thrownBy(() => openSqliteStore(newFolder()))).toMatchObject({ code: "STORE_UNUSABLE" });
+});
+
+function thrownBy(body: () => unknown): AgentError {
+  try {
+    body();
+  } catch (error) {
+    return error as AgentError;
+  }
+  throw new Error("Nothing was thrown.");
+}
 
 test("a store has one owner; the second is told who it is", () => {
   const file = join(newFolder(), "store.lock");

@@ -4,6 +4,7 @@ import type { Entry, FactType } from "../../engine/entry.ts";
 import type { OpenInput } from "../../engine/input.ts";
 import { migrate } from "./migrations.ts";
 import type { StoredEvent } from "../../engine/ports.ts";
+import { toUnusable } from "./unusable.ts";
 import { StaleVersion, Unprocessable, type Commit, type Store, type StoredEntry } from "./store.ts";
 
 /** Kinds of log rows: facts are never streamed, deltas never folded. */
@@ -60,8 +61,8 @@ interface LogRow {
  * @throws AgentError `STORE_UNUSABLE` when the file is corrupt, read-only or of a newer version.
  */
 export function openSqliteStore(file: string): Store {
-  const db = new DatabaseSync(file);
-  migrate(db, file);
+  const db = open(file);
+  migrate(db);
   const statements = new Map<string, StatementSync>();
   const sql = (text: string): StatementSync => {
     let statement = statements.get(text);
@@ -70,13 +71,13 @@ export function openSqliteStore(file: string): Store {
   };
   const sessionRow = (id: string): SessionRow | undefined => sql(SQL.session).get(id) as SessionRow | undefined;
   const transaction = <T>(body: () => T): T => {
-    db.exec("BEGIN IMMEDIATE");
+    sql("BEGIN IMMEDIATE").run();
     try {
       const result = body();
-      db.exec("COMMIT");
+      sql("COMMIT").run();
       return result;
     } catch (error) {
-      if (db.isTransaction) db.exec("ROLLBACK");
+      if (db.isTransaction) sql("ROLLBACK").run();
       throw error;
     }
   };
@@ -186,6 +187,14 @@ export function openSqliteStore(file: string): Store {
       }),
     close: () => db.close(),
   };
+}
+
+function open(file: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file);
+  } catch (error) {
+    throw toUnusable(error);
+  }
 }
 
 function toRow({ entry }: StoredEntry): { kind: number; type: string; data: string; inner: string | null } {
