@@ -123,3 +123,20 @@ describe("toModelMessages", () => {
     });
   });
 });
+
+test("what was converted once is not converted again, except a call that had no result yet", () => {
+  const asked = { role: "user", parts: [{ type: "text", text: "go" }] } as const;
+  const called = {
+    role: "assistant",
+    stepKey: "turn_0/0",
+    text: "",
+    calls: [{ callId: "c1", toolName: "a", input: {} }],
+  } as const;
+  const before = toModelMessages([asked, called]);
+  const answered = { role: "tool", callId: "c1", toolName: "a", output: "done", failed: false } as const;
+  const after = toModelMessages([asked, called, answered]);
+  expect(after[0]).toBe(before[0]);
+  expect(JSON.stringify(before)).toContain(CANCELLED_CALL);
+  expect(JSON.stringify(after)).toContain("done");
+  expect(toModelMessages([asked, called, answered])[2]).toBe(after[2]);
+});

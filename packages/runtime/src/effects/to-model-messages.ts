@@ -8,22 +8,38 @@ import type { MessagePart } from "../protocol/events.ts";
  * demand; one that was stopped before it had a result gets a sentence that says so.
  */
 export function toModelMessages(history: readonly HistoryItem[]): ModelMessage[] {
-  const results = new Map(history.flatMap((item) => (item.role === "tool" ? [[item.callId, item] as const] : [])));
-  return history.flatMap((item): ModelMessage[] => {
-    switch (item.role) {
-      case "user":
-        return [{ role: "user", content: toContent(item.parts) }];
-      case "note":
-        return [{ role: "user", content: item.text }];
-      case "tool":
-        return [];
-      case "assistant":
-        return toAssistant(item, results);
-    }
+  let results: ReadonlyMap<string, ToolItem> | undefined;
+  return history.flatMap((item) => {
+    const known = converted.get(item);
+    if (known !== undefined) return known;
+    results ??= new Map(history.flatMap((other) => (other.role === "tool" ? [[other.callId, other] as const] : [])));
+    const messages = toMessages(item, results);
+    if (isFinal(item, results)) converted.set(item, messages);
+    return messages;
   });
 }
 
 type ToolItem = Extract<HistoryItem, { role: "tool" }>;
+
+/** An item never changes, so a step converts what the last one has added, however long the history is. */
+const converted = new WeakMap<HistoryItem, readonly ModelMessage[]>();
+
+function isFinal(item: HistoryItem, results: ReadonlyMap<string, ToolItem>): boolean {
+  return item.role !== "assistant" || item.calls.every(({ callId }) => results.has(callId));
+}
+
+function toMessages(item: HistoryItem, results: ReadonlyMap<string, ToolItem>): ModelMessage[] {
+  switch (item.role) {
+    case "user":
+      return [{ role: "user", content: toContent(item.parts) }];
+    case "note":
+      return [{ role: "user", content: item.text }];
+    case "tool":
+      return [];
+    case "assistant":
+      return toAssistant(item, results);
+  }
+}
 
 function toAssistant(
   { text, calls, native }: Extract<HistoryItem, { role: "assistant" }>,

@@ -23,6 +23,8 @@ export function createEventStream({ host, sessionId, from, until }: StreamReques
   const encoder = new TextEncoder();
   let cursor = from;
   let changed = true;
+  // All events there were have been sent: nothing to look for until something changed.
+  let drained = false;
   let notify = (): void => {};
   let unsubscribe: (() => void) | undefined;
   const subscribe = (): (() => void) =>
@@ -48,24 +50,26 @@ export function createEventStream({ host, sessionId, from, until }: StreamReques
         // Not before somebody reads: a stream that nobody does is never cancelled either.
         unsubscribe ??= subscribe();
         for (;;) {
+          if (drained && !changed) {
+            await change();
+            if (!changed) return controller.enqueue(encoder.encode("\n"));
+          }
           changed = false;
-          const ended = until === undefined && (await host.head(sessionId))?.ended !== false;
+          const head = await host.head(sessionId);
+          const tail = until ?? head?.nextIndex ?? 0;
+          const ended = until !== undefined || head?.ended !== false;
           const limit = until === undefined ? PAGE : Math.min(PAGE, until - cursor);
           const events = limit <= 0 ? [] : await host.events(sessionId, cursor, limit, PAGE_LENGTH);
           if (events.length > 0) {
             cursor = events.at(-1)!.index + 1;
             controller.enqueue(encoder.encode(`${events.map(({ line }) => line).join("\n")}\n`));
-            return;
           }
-          if (until !== undefined || ended) {
+          drained = events.length === 0 || cursor >= tail;
+          if (drained && ended) {
             unsubscribe();
-            controller.close();
-            return;
+            return controller.close();
           }
-          await change();
-          if (changed) continue;
-          controller.enqueue(encoder.encode("\n"));
-          return;
+          if (events.length > 0) return;
         }
       },
       cancel: () => {
