@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool, type ToolContext } from "../define/index.ts";
 import type { EffectContext } from "../engine/ports.ts";
-import { startTurn } from "../engine/session.fixture.ts";
+import { ADA, startTurn } from "../engine/session.fixture.ts";
 import { createRegistry } from "../registry/registry.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import type { Member } from "./perform.ts";
@@ -58,6 +58,16 @@ describe("runTool", () => {
       output: expect.stringMatching(/^TOOL_FAILED: add returned 1048578 characters of JSON; at most 1048576/),
     });
     expect(await run(() => "x".repeat(1024 * 1024 - 2))).toMatchObject({ status: "completed" });
+  });
+
+  test("§18.5 a tool can not change who the turn runs as", async () => {
+    const settled = await run((_input, { session }) => {
+      expect(Object.isFrozen(session.auth.initiator)).toBe(true);
+      expect(Object.isFrozen(session.auth.current.attributes)).toBe(true);
+      (session.auth.current as { principalId: string }).principalId = "root";
+    });
+    expect(settled).toMatchObject({ status: "failed", output: expect.stringContaining("read only") });
+    expect(ADA.principalId).toBe("ada");
   });
 
   test.each([

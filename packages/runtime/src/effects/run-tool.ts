@@ -3,6 +3,7 @@ import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import { failedTool, invalidInput } from "../engine/text.ts";
 import { AgentError, messageOf, publicMessageOf } from "../errors.ts";
+import type { Principal } from "../protocol/principal.ts";
 import { authoredPlace } from "./authored-stack.ts";
 import type { Member } from "./perform.ts";
 
@@ -37,7 +38,7 @@ export async function runTool(
     const output = await definition.execute(input.data, {
       session: {
         id: state.sessionId,
-        auth: { current: state.turn!.principal, initiator: state.initiator },
+        auth: { current: frozenCopy(state.turn!.principal), initiator: frozenCopy(state.initiator) },
       },
       callId,
       toolName,
@@ -58,6 +59,17 @@ function logFailure(member: Member, toolName: string, error: unknown): void {
   const place = authoredPlace(error, name);
   const message = messageOf(error).replace(/\s*\n\s*/g, " ");
   member.log(`${name}/${toolName} failed: ${message}${place === undefined ? "" : ` (${place})`}`);
+}
+
+/** The session's own object stays out of reach: a tool that changed it would change who the turn runs as. */
+function frozenCopy(principal: Principal): Principal {
+  return freeze(structuredClone(principal));
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  Object.values(value).forEach(freeze);
+  return Object.freeze(value);
 }
 
 function toJson(output: unknown, toolName: string): unknown {
