@@ -46,6 +46,8 @@ export function createApp(options: AppOptions): Hono {
   );
   app.onError((error, c) => {
     if (AgentError.is(error)) return toProblem(c, error);
+    // Who has gone hears no answer, and that they went is no fault.
+    if (c.req.raw.signal.aborted) return toInternalProblem(c);
     // The pattern, not the path: that of a callback holds its token.
     options.log(`${c.req.method} ${routePath(c)} failed: ${messageOf(error)}`);
     return toInternalProblem(c);

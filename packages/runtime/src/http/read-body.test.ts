@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { connect, type AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { BASE, createTestApp, saying } from "./app.fixture.ts";
 import { MAX_BODY_BYTES } from "./read-body.ts";
 
@@ -143,6 +145,41 @@ describe("PROTOCOL: shapes", () => {
     });
     expect({}).not.toHaveProperty("callback");
   });
+});
+
+test("an upload whose client hangs up is not logged", async () => {
+  const { app, logged } = await createTestApp({ perform: saying("hi") });
+  let ended = (): void => {};
+  const answered = new Promise<void>((resolve) => (ended = resolve));
+  const server = createAdaptorServer({
+    fetch: async (request) => {
+      const response = await app.fetch(request);
+      ended();
+      return response;
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.write(`POST ${BASE}/session HTTP/1.1\r\nhost: x\r\nx-user: ada\r\ncontent-type: application/json\r\n`);
+  socket.write("content-length: 100\r\n\r\n{", () => setTimeout(() => socket.destroy(), 50));
+  await answered;
+  expect(logged).toEqual([]);
+});
+
+test("an upload that is broken off is not logged", async () => {
+  const { app, logged } = await createTestApp({ perform: saying("hi") });
+  const controller = new AbortController();
+  const body = new ReadableStream<Uint8Array>({
+    pull: (stream) => {
+      controller.abort();
+      stream.error(new Error("aborted"));
+    },
+  });
+  const { signal } = controller;
+  const headers = { "x-user": "ada", ...json };
+  await app.request(`${BASE}/session`, { method: "POST", headers, body, signal, duplex: "half" } as RequestInit);
+  expect(logged).toEqual([]);
 });
 
 describe("PROTOCOL: the limit", () => {
