@@ -53,8 +53,8 @@ async function sendCallback({ url, body }: Callback, signal: AbortSignal): Promi
   }
 }
 
-function withoutOutput({ output: _, ...body }: Callback["body"]): Callback["body"] {
-  const outcome = body.outcome as { readonly result: { readonly output?: unknown } };
-  const { output: _output, ...result } = outcome.result;
-  return { ...body, outcome: { ...outcome, result } };
+function withoutOutput(body: Callback["body"]): Callback["body"] {
+  const outcome = body.outcome as { readonly result: object };
+  const result = { ...outcome.result, output: undefined };
+  return { ...body, output: undefined, outcome: { ...outcome, result } };
 }

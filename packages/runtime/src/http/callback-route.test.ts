@@ -116,7 +116,7 @@ describe("a callback without its reply", () => {
 
   test("sends its receiver to the stream", async () => {
     const app = await waiting();
-    const read = vi.fn(async (_: Request) => new Response(working + finished));
+    const read = vi.fn<(request: Request) => Promise<Response>>(async () => new Response(working + finished));
     vi.stubGlobal("fetch", read);
     onTestFinished(() => void vi.unstubAllGlobals());
     expect(await call(app, app.token, hint)).toBe(202);
