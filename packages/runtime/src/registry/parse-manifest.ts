@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { AgentError } from "../errors.ts";
 import { manifestSchema, type Manifest } from "../protocol/manifest.ts";
 
