@@ -1,6 +1,5 @@
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
-import { monotonicFactory } from "ulid";
 import { isDevelopment, localDev } from "../channels/auth.ts";
 import type { EveChannelDefinition } from "../channels/eve.ts";
 import { createPerform } from "../effects/perform.ts";
@@ -16,6 +15,7 @@ import { VERSION } from "../version.ts";
 import { createApp } from "./app.ts";
 import { checkEnv } from "./check-env.ts";
 import { createFault } from "./fault.ts";
+import { newUlid } from "./unique-id.ts";
 
 /** What `eve build` made of a member. */
 export interface Bundle {
@@ -66,8 +66,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
   const modelIdOf = (nodeId: string): string =>
     registry.manifest.nodes.some(({ id }) => id === nodeId) ? modelFacts(nodeId).modelId : "unavailable";
   const base = `/eve/${name}/v1`;
-  const ulid = monotonicFactory();
-  const newSessionId = (): string => `ses_${ulid()}`;
+  const newSessionId = (): string => `ses_${newUlid()}`;
   const fault = createFault(env);
 
   const host = createSqlHost({
@@ -88,7 +87,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
       random,
     }),
     newSessionId,
-    newEventId: () => `evt_${ulid()}`,
+    newEventId: () => `evt_${newUlid()}`,
     now: Date.now,
     onError: (error, sessionId) => log(`${sessionId}: ${messageOf(error)}`),
     ...(fault === undefined ? {} : { fault }),

@@ -84,16 +84,13 @@ function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 async function readText(c: Context): Promise<string> {
-  const tooLarge = new AgentError("PAYLOAD_TOO_LARGE", `The body is larger than ${MAX_BODY_BYTES} bytes.`, {
-    fix: "Send less, or send files by URL.",
-  });
-  if (Number(c.req.header("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge;
+  if (Number(c.req.header("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;
   const body = c.req.raw.body as AsyncIterable<Uint8Array> | null;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_BODY_BYTES) throw tooLarge;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
   try {
@@ -108,4 +105,10 @@ function isJson(c: Context): boolean {
   if (type === "application/json" || type.endsWith("+json")) return true;
   const fromBrowser = c.req.header("origin") !== undefined || c.req.header("sec-fetch-site") !== undefined;
   return type === "application/x-www-form-urlencoded" && !fromBrowser;
+}
+
+function tooLarge(): AgentError {
+  return new AgentError("PAYLOAD_TOO_LARGE", `The body is larger than ${MAX_BODY_BYTES} bytes.`, {
+    fix: "Send less, or send files by URL.",
+  });
 }

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { Hono, type Context } from "hono";
-import { ulid } from "ulid";
 import type { z } from "zod";
 import type { Host } from "../engine/ports.ts";
 import type { Delivery } from "../engine/state.ts";
@@ -18,6 +17,7 @@ import {
 import { owns, principalKey, type Variables } from "./authenticate.ts";
 import { readBody } from "./read-body.ts";
 import { streamSession } from "./stream-route.ts";
+import { newUlid } from "./unique-id.ts";
 
 export interface SessionRoutes {
   readonly host: Host;
@@ -104,7 +104,7 @@ async function cancelTurn(c: RouteContext, host: Host): Promise<Response> {
   if (turn === undefined || (turnId !== undefined && turnId !== turn.turnId)) {
     return c.json({ status: "no_active_turn" });
   }
-  await host.deliver(sessionId, `cancel:${ulid()}`, { kind: "cancel", turnId: turn.turnId });
+  await host.deliver(sessionId, `cancel:${newUlid()}`, { kind: "cancel", turnId: turn.turnId });
   return c.json({ status: "accepted" }, 202);
 }
 
@@ -113,7 +113,7 @@ async function resetSession(c: RouteContext, host: Host): Promise<Response> {
   const { reason } = await readBody(c, resetSchema);
   const owned = owns(await host.head(sessionId), c.get("principal"));
   const input = { kind: "reset" as const, ...(reason === undefined ? {} : { reason }) };
-  const outcome = owned ? await host.deliver(sessionId, `reset:${ulid()}`, input) : "unknown";
+  const outcome = owned ? await host.deliver(sessionId, `reset:${newUlid()}`, input) : "unknown";
   c.header("cache-control", "no-store");
   return outcome === "accepted"
     ? c.json({ status: "reset", previousSessionId: sessionId })
@@ -130,7 +130,7 @@ function refuseForwarding(forwarded: unknown): void {
 
 /** The same operation of the same principal is the same delivery. */
 function toDeliveryId(scope: string, principal: Principal, operationId: string | undefined): string {
-  if (operationId === undefined) return `del_${ulid()}`;
+  if (operationId === undefined) return `del_${newUlid()}`;
   const digest = createHash("sha256").update(operationKey(scope, principal, operationId));
   return `del_${digest.digest("hex").slice(0, 26)}`;
 }
