@@ -82,12 +82,12 @@ describe("publicMessageOf", () => {
       "ENOENT: no such file or directory, open '…/none.txt'",
     ],
     ['Cannot find "/home/ada/my files/x y.txt".', 'Cannot find "…/x y.txt".'],
-    ["Cannot find module /work/a/b.js imported from /work/c/d.js", "Cannot find module …/b.js imported from …/d.js"],
-    ["at (/work/a/b.ts:12:5)", "at (…/b.ts:12:5)"],
-    ["import of file:///work/a/b.mjs failed", "import of …/b.mjs failed"],
+    ["Cannot find module /srv/a/b.js imported from /srv/c/d.js", "Cannot find module …/b.js imported from …/d.js"],
+    ["at (/srv/a/b.ts:12:5)", "at (…/b.ts:12:5)"],
+    ["import of file:///srv/a/b.mjs failed", "import of …/b.mjs failed"],
     ["C:\\Users\\ada\\x.txt is locked", "…/x.txt is locked"],
     ["stderr:/var/log/x.log", "stderr:…/x.log"],
-    ["no luck\n    at run (/work/a/b.ts:1:2)\n    at async node:internal/x:3:4", "no luck"],
+    ["no luck\n    at run (/srv/a/b.ts:1:2)\n    at async node:internal/x:3:4", "no luck"],
     ["first\n    at run (x)\nsecond", "first\nsecond"],
   ])("%j", (text, shown) => expect(publicMessageOf(new Error(text))).toBe(shown));
 
