@@ -1,5 +1,5 @@
-import type { AssistantModelMessage, ModelMessage, ToolCallPart, UserContent } from "ai";
-import type { HistoryItem } from "../engine/state.ts";
+import type { ModelMessage, ToolCallPart, UserContent } from "ai";
+import type { HistoryCall, HistoryItem } from "../engine/state.ts";
 import { CANCELLED_CALL } from "../engine/text.ts";
 import type { MessagePart } from "../protocol/events.ts";
 
@@ -42,21 +42,13 @@ function toMessages(item: HistoryItem, results: ReadonlyMap<string, ToolItem>): 
 }
 
 function toAssistant(
-  { text, calls, native }: Extract<HistoryItem, { role: "assistant" }>,
+  { text, calls }: Extract<HistoryItem, { role: "assistant" }>,
   results: ReadonlyMap<string, ToolItem>,
 ): ModelMessage[] {
-  const spoken: ModelMessage =
-    native === undefined
-      ? {
-          role: "assistant",
-          content: [
-            ...(text === "" ? [] : [{ type: "text" as const, text }]),
-            ...calls.map(({ callId, toolName, input }) =>
-              toValidCall({ type: "tool-call", toolCallId: callId, toolName, input }),
-            ),
-          ],
-        }
-      : withValidCalls(native as AssistantModelMessage);
+  const spoken: ModelMessage = {
+    role: "assistant",
+    content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...calls.map(toValidCall)],
+  };
   if (calls.length === 0) return [spoken];
   return [
     spoken,
@@ -72,19 +64,10 @@ function toAssistant(
   ];
 }
 
-function withValidCalls(message: AssistantModelMessage): AssistantModelMessage {
-  if (typeof message.content === "string") return message;
-  return {
-    ...message,
-    content: message.content.map((part) => (part.type === "tool-call" ? toValidCall(part) : part)),
-  };
-}
-
 /** What a model made up is answered with an error, but providers refuse to read it again as it was. */
-function toValidCall(call: ToolCallPart): ToolCallPart {
-  const { input, toolName } = call;
+function toValidCall({ callId, toolName, input }: HistoryCall): ToolCallPart {
   const valid = typeof input === "object" && input !== null && !Array.isArray(input);
-  return { ...call, toolName: toValidName(toolName), input: valid ? input : {} };
+  return { type: "tool-call", toolCallId: callId, toolName: toValidName(toolName), input: valid ? input : {} };
 }
 
 function toValidName(toolName: string): string {

@@ -12,7 +12,6 @@ interface Inner {
   "task.started": { readonly nodeId?: string; readonly remote?: RemoteTarget; readonly message: string };
   /** `show`: the model reads this result; a reply that settles several calls is shown once (§6.3). */
   "task.settled": { readonly show: boolean };
-  "step.completed": { readonly native?: unknown };
 }
 
 export type PublicEntry = {

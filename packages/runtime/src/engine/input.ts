@@ -54,7 +54,6 @@ export type EffectInput =
       readonly finishReason: string;
       readonly calls: readonly ResolvedCall[];
       readonly usage: Usage;
-      readonly native?: unknown;
     }
   | { readonly kind: "model.failed"; readonly code: string; readonly message: string; readonly retryable: boolean }
   | {

@@ -102,7 +102,9 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
       return inTurn(answered, (turn) => ({ pending: omit(turn.pending, callId) }));
     }
     case "step.completed":
-      return completeStep(state, entry.data, entry.inner?.native);
+      return inTurn({ ...state, usage: addUsage(state.usage, entry.data.usage) }, ({ usage }) => ({
+        usage: addUsage(usage, entry.data.usage),
+      }));
     case "step.failed":
       return inTurn(state, (turn) => ({ failures: turn.failures + 1 }));
     case "turn.waiting":
@@ -168,19 +170,6 @@ function requestActions(
       ? { ...state, history: [...state.history.slice(0, -1), { ...last, calls }] }
       : append(state, { role: "assistant", stepKey, text: "", calls });
   return inTurn(said, () => ({ phase: "calls", reply: "" }));
-}
-
-function completeStep(
-  state: SessionState,
-  data: Extract<Entry, { type: "step.completed" }>["data"],
-  native: unknown,
-): SessionState {
-  const counted = inTurn({ ...state, usage: addUsage(state.usage, data.usage) }, ({ usage }) => ({
-    usage: addUsage(usage, data.usage),
-  }));
-  const last = counted.history.at(-1);
-  if (native === undefined || last?.role !== "assistant") return counted;
-  return { ...counted, history: [...counted.history.slice(0, -1), { ...last, native }] };
 }
 
 /** A file that the model never answered to may be why the turn failed: it must not fail every later turn, too. */

@@ -89,12 +89,11 @@ function startCalls(draft: Draft, response: Responded): void {
   resumeAfterCalls(draft);
 }
 
-function completeStep(draft: Draft, { finishReason, usage, native }: Responded): void {
+function completeStep(draft: Draft, { finishReason, usage }: Responded): void {
   draft.emit({
     public: true,
     type: "step.completed",
     data: { ...inStep(draft), finishReason, usage },
-    ...(native === undefined ? {} : { inner: { native } }),
   });
 }
 

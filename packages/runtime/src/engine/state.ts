@@ -35,8 +35,6 @@ export type HistoryItem =
       readonly stepKey: string;
       readonly text: string;
       readonly calls: readonly HistoryCall[];
-      /** The provider's own form of the message, kept when it says more than text and calls. */
-      readonly native?: unknown;
     }
   | {
       readonly role: "tool";
