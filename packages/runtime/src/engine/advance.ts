@@ -9,6 +9,7 @@ import {
   beginStep,
   cancelTurn,
   endSession,
+  expireSession,
   failTurn,
   isSteered,
   refuseDelivery,
@@ -73,16 +74,19 @@ function apply(draft: Draft, state: SessionState | undefined, input: Input): voi
       return effectFailed(draft, input);
     case "mail.rejected":
       return mailRejected(draft, input.mail);
+    case "time.passed":
+      return expireSession(draft);
   }
 }
 
 function open(draft: Draft, input: OpenInput): void {
   const { nodeId, agentName, origin, initiator } = input;
-  const { sessionId } = draft.around;
+  const { sessionId, now, sessionTimeoutMs } = draft.around;
+  const expires = sessionTimeoutMs === undefined ? {} : { expiresAt: now + sessionTimeoutMs };
   draft.emit({
     public: false,
     type: "session.opened",
-    data: { sessionId, nodeId, agentName, origin, initiator },
+    data: { sessionId, nodeId, agentName, origin, initiator, ...expires },
   });
   if (input.first !== undefined) deliver(draft, input.first);
 }

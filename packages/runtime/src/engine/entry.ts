@@ -30,6 +30,8 @@ interface Facts {
     readonly agentName: string;
     readonly origin: SessionOrigin;
     readonly initiator: Principal;
+    /** Milliseconds since the epoch; absent: it never expires. */
+    readonly expiresAt?: number;
   };
   "delivery.queued": { readonly delivery: Delivery };
   "delivery.dropped": { readonly deliveryId: string };

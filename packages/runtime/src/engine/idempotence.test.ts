@@ -137,6 +137,7 @@ describe("an input for what is not there makes nothing", () => {
         sessionId: "s",
         modelId: "",
         eveVersion: "",
+        now: 0,
         base: "",
         newSessionId: () => "",
         random: () => "",

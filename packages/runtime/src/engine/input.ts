@@ -85,13 +85,18 @@ export type EffectInput =
   /** Whoever runs the effect gave it up: it has no result of its own. */
   | { readonly kind: "effect.failed"; readonly effectId: string; readonly message: string };
 
+/** A {@link deadline} of the session may have come: `now` of the surroundings tells. */
+export interface TimePassedInput {
+  readonly kind: "time.passed";
+}
+
 /** The host could not have a message processed: it is settled without, so that those behind it are read. */
 export interface MailRejectedInput {
   readonly kind: "mail.rejected";
   readonly mail: MailInput;
 }
 
-export type Input = MailInput | EffectInput | MailRejectedInput;
+export type Input = MailInput | EffectInput | MailRejectedInput | TimePassedInput;
 
 /** What the core may know of the world while it decides; recorded in entries, so a replay needs none of it. */
 export interface Surroundings {
@@ -99,6 +104,10 @@ export interface Surroundings {
   readonly sessionId: string;
   readonly modelId: string;
   readonly eveVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** How long a session may live; absent: for ever. */
+  readonly sessionTimeoutMs?: number;
   /** Public path of this member's API, e.g. `/eve/foreman/v1`. */
   readonly base: string;
   /** A fresh session id. */

@@ -47,7 +47,7 @@ test("the core runs a turn in a bare context: no require, no process, no timers,
     for (const name of ["require", "process", "setTimeout", "queueMicrotask", "fetch", "TextEncoder", "Buffer", "structuredClone", "crypto"])
       if (name in globalThis) throw new Error(name + " is there");
     const principal = { authenticator: "a", principalId: "b", principalType: "user", attributes: {} };
-    const around = { sessionId: "s", modelId: "m", eveVersion: "0", base: "/b", newSessionId: () => "child", random: () => "000000" };
+    const around = { sessionId: "s", modelId: "m", eveVersion: "0", now: 0, base: "/b", newSessionId: () => "child", random: () => "000000" };
     const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
     const says = (text, calls) => ({ kind: "model.responded", text, reasoning: "", finishReason: "stop", calls, usage });
     const first = { deliveryId: "d", parts: [{ type: "text", text: "hi" }], principal, policy: "steer" };

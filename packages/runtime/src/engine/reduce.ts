@@ -6,7 +6,7 @@ import { droppedFile } from "./text.ts";
 /** Folds one entry of the log into the state of a session. Pure: the same log always gives the same state. */
 export function reduce(state: SessionState | undefined, entry: Entry): SessionState {
   if (entry.type === "session.opened") {
-    const { sessionId, nodeId, agentName, origin, initiator } = entry.data;
+    const { sessionId, nodeId, agentName, origin, initiator, expiresAt } = entry.data;
     return {
       format: 1,
       sessionId,
@@ -16,6 +16,7 @@ export function reduce(state: SessionState | undefined, entry: Entry): SessionSt
       initiator,
       started: false,
       ended: false,
+      expiresAt,
       nextSequence: 0,
       turn: undefined,
       queue: [],

@@ -18,6 +18,8 @@ export interface TestSession {
   readonly posts: readonly Post[];
   /** Feeds one input; returns only what that input made. */
   apply(input: Input, effectId?: string): Advance;
+  /** Lets time go by, and tells the session. */
+  pass(ms: number): Advance;
   /** Types of the public events so far, or of those of one advance. */
   types(from?: Advance): string[];
   events<T extends Entry["type"]>(type: T, from?: Advance): Extract<Entry, { type: T }>["data"][];
@@ -32,17 +34,23 @@ export interface SessionOptions {
   /** What `random` and `newSessionId` count with: sessions of one test must not make the same ids. */
   readonly seed?: string;
   readonly first?: Delivery;
+  readonly sessionTimeoutMs?: number;
 }
 
 /** Opens a session, with a first message unless `first` says otherwise. */
 export function openSession(options: SessionOptions = {}): TestSession {
   const { id = "ses_1", origin = { kind: "root" }, seed = "" } = options;
+  const clock = { now: 0 };
   let made = 0;
   let children = 0;
   const around: Surroundings = {
     sessionId: id,
     modelId: "test/model",
     eveVersion: "0.0.0",
+    get now() {
+      return clock.now;
+    },
+    ...(options.sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs: options.sessionTimeoutMs }),
     base: "/eve/test/v1",
     newSessionId: () => `${id}.${seed}${++children}`,
     random: (length) => `${seed}${String(++made).padStart(length - seed.length, "0")}`,
@@ -68,6 +76,10 @@ export function openSession(options: SessionOptions = {}): TestSession {
     types: (from) => pick(from).flatMap((entry) => (entry.public ? [entry.type] : [])),
     events: (type, from) => pick(from).flatMap((entry) => (entry.type === type ? [entry.data as never] : [])),
     effects: () => (state === undefined ? [] : decide(state)),
+    pass: (ms) => {
+      clock.now += ms;
+      return session.apply({ kind: "time.passed" });
+    },
     notes: () => (state?.history ?? []).flatMap((item) => (item.role === "note" ? [item.text] : [])),
   };
   session.apply({

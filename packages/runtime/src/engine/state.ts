@@ -157,6 +157,8 @@ export interface SessionState {
   readonly initiator: Principal;
   readonly started: boolean;
   readonly ended: boolean;
+  /** The session ends at this time, or with the turn that is under way then. */
+  readonly expiresAt: number | undefined;
   readonly nextSequence: number;
   readonly turn: Turn | undefined;
   readonly queue: readonly Delivery[];

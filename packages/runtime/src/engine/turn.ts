@@ -116,6 +116,13 @@ export function endSession(draft: Draft, reason: string | undefined): void {
   replyToOrigin(draft, turn ?? { turnId: "ended", usage: NO_USAGE }, replyTo, { status: "cancelled" });
 }
 
+/** Ends a session whose time is up, once nothing that it accepted is left to do (§16). */
+export function expireSession(draft: Draft): void {
+  const { expiresAt, turn, queue } = draft.state;
+  const due = expiresAt !== undefined && draft.around.now >= expiresAt;
+  if (due && turn === undefined && queue.length === 0) endSession(draft, "timeout");
+}
+
 /** Answers a call that no turn will read, because the session has ended by default: the caller must not wait. */
 export function refuseDelivery(
   draft: Draft,
@@ -158,6 +165,7 @@ function waitForMessage(draft: Draft): void {
     },
   });
   startNextTurn(draft);
+  expireSession(draft);
 }
 
 function receiveSteering(draft: Draft): void {

@@ -91,6 +91,7 @@ export function createWorld(observer: Observer): World {
       sessionId: session.id,
       modelId: "sim",
       eveVersion: "0",
+      now: 0,
       base: `/${session.member}`,
       newSessionId: () => `${session.member}-${++made}`,
       random: () => String(++randoms).padStart(6, "0"),

@@ -14,7 +14,7 @@ export interface World {
   dispose(): Promise<void>;
 }
 
-export const SURROUNDINGS: Omit<Surroundings, "sessionId" | "newSessionId" | "random"> = {
+export const SURROUNDINGS: Omit<Surroundings, "sessionId" | "now" | "newSessionId" | "random"> = {
   modelId: "test/model",
   eveVersion: "0.0.0",
   base: "/eve/test/v1",

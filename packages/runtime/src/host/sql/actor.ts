@@ -20,7 +20,10 @@ const MAX_RUNS = 3;
 export interface ActorOptions {
   readonly store: Store;
   readonly perform: Perform;
-  readonly surroundings: (session: { readonly sessionId: string; readonly nodeId: string }) => Surroundings;
+  readonly surroundings: (session: {
+    readonly sessionId: string;
+    readonly nodeId: string;
+  }) => Omit<Surroundings, "now">;
   readonly newEventId: () => string;
   readonly now: () => number;
   readonly onError: (error: unknown, sessionId: string) => void;
@@ -166,7 +169,8 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
   const decideOn = (input: Input, effectId: string | undefined): Advance => {
     const nodeId = input.kind === "open" ? input.nodeId : (state?.nodeId ?? "root");
     try {
-      return advance(state, input, options.surroundings({ sessionId, nodeId }), effectId);
+      const around = { ...options.surroundings({ sessionId, nodeId }), now: options.now() };
+      return advance(state, input, around, effectId);
     } catch (error) {
       throw new Unprocessable(error);
     }

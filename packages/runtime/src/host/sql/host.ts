@@ -1,7 +1,6 @@
 import { EventEmitter } from "node:events";
-import type { Surroundings } from "../../engine/input.ts";
 import type { FaultPoint, Host, Perform } from "../../engine/ports.ts";
-import { createActor, type Actor } from "./actor.ts";
+import { createActor, type Actor, type ActorOptions } from "./actor.ts";
 import type { Store } from "./store.ts";
 
 /** Idle sessions kept in memory; any other is folded again from its log when it is needed. */
@@ -10,7 +9,7 @@ const MAX_IDLE_ACTORS = 500;
 export interface SqlHostOptions {
   readonly store: Store;
   readonly perform: Perform;
-  readonly surroundings: (session: { readonly sessionId: string; readonly nodeId: string }) => Surroundings;
+  readonly surroundings: ActorOptions["surroundings"];
   readonly newSessionId: () => string;
   readonly newEventId: () => string;
   readonly now: () => number;
