@@ -60,6 +60,7 @@ async function call(parts: readonly LanguageModelV4StreamPart[], ending: Ending 
     {
       state: startTurn().state,
       signal: new AbortController().signal,
+      steered: new AbortController().signal,
       interrupted: false,
       stream: (delta) => void (delta.type === "message.appended" && streamed.push(delta.data.messageDelta)),
     },

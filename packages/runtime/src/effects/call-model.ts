@@ -6,11 +6,12 @@ import type { SessionState } from "../engine/state.ts";
 import { invalidInput, unknownTool } from "../engine/text.ts";
 import { AgentError, messageOf, publicMessageOf } from "../errors.ts";
 import { resolveModel } from "../models/resolve-model.ts";
-import type { Usage } from "../protocol/events.ts";
 import { projectTools, type ProjectedTool } from "../registry/projection.ts";
 import { delay } from "./delay.ts";
 import type { Member } from "./perform.ts";
+import { readOutput } from "./structured-output.ts";
 import { toModelMessages } from "./to-model-messages.ts";
+import { toUsage } from "./usage.ts";
 
 const RETRY_BASE_MS = 250;
 
@@ -28,7 +29,8 @@ export async function callModel(
     const node = member.registry().node(state.nodeId);
     const tools = projectTools(node);
     const { model } = await resolveModel(node.model, member.env);
-    const { experimental_streamLanguageModelCall, jsonSchema, tool } = await import("ai");
+    const { experimental_streamLanguageModelCall, jsonSchema, Output, tool } = await import("ai");
+    const outputSchema = state.turn?.outputSchema;
     const toolSet: ToolSet = {};
     for (const { name, description, inputSchema } of tools.values()) {
       toolSet[name] = tool({ description, inputSchema: jsonSchema(inputSchema) });
@@ -38,6 +40,7 @@ export async function callModel(
       ...(node.instructions === undefined ? {} : { system: node.instructions }),
       messages: toModelMessages(state.history),
       ...(tools.size === 0 ? {} : { tools: toolSet }),
+      ...(outputSchema === undefined ? {} : { output: Output.object({ schema: jsonSchema(outputSchema) }) }),
       abortSignal: signal,
     });
     return await readResponse(parts, tools, state, stream);
@@ -73,7 +76,7 @@ async function readResponse(
   state: SessionState,
   stream: EffectContext["stream"],
 ): Promise<EffectInput> {
-  const { turnId, sequence, stepIndex } = state.turn!;
+  const { turnId, sequence, stepIndex, outputSchema } = state.turn!;
   const step = { turnId, sequence, stepIndex };
   let text = "";
   let reasoning = "";
@@ -123,6 +126,7 @@ async function readResponse(
     finishReason: end.finishReason,
     calls,
     usage: toUsage(end.usage),
+    ...(outputSchema === undefined || calls.length > 0 ? {} : { output: readOutput(text, outputSchema) }),
   };
 }
 
@@ -168,15 +172,6 @@ function agentInputProblem(input: unknown): string | undefined {
   if (typeof message !== "string" || message.trim() === "") return "`message` must be a non-empty string";
   if (taskId !== undefined && typeof taskId !== "string") return "`taskId` must be a string";
   return undefined;
-}
-
-function toUsage(usage: LanguageModelUsage): Usage {
-  return {
-    inputTokens: usage.inputTokens ?? 0,
-    outputTokens: usage.outputTokens ?? 0,
-    cacheReadTokens: usage.inputTokenDetails?.cacheReadTokens ?? 0,
-    cacheWriteTokens: usage.inputTokenDetails?.cacheWriteTokens ?? 0,
-  };
 }
 
 /** Providers mark what may pass; anything without a mark did not come from one, and would fail again. */

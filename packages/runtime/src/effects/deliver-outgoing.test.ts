@@ -58,6 +58,7 @@ test("a callback that is too large is sent without the reply, once", async () =>
   const settled = await deliverOutgoing(MEMBER, { ...outgoingOf("callback"), body } as Outgoing, {
     state: startTurn().state,
     signal: new AbortController().signal,
+    steered: new AbortController().signal,
     interrupted: false,
     stream: () => {},
   });
@@ -87,6 +88,7 @@ function deliver(
   void deliverOutgoing(MEMBER, outgoingOf(kind), {
     state: startTurn().state,
     signal,
+    steered: signal,
     interrupted: false,
     stream: () => {},
   }).then((settled) => {

@@ -2,6 +2,7 @@ import type { Perform } from "../engine/ports.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { CallbackTokens } from "../transport/callback-token.ts";
 import { callModel } from "./call-model.ts";
+import { compactHistory } from "./compact-history.ts";
 import { deliverOutgoing } from "./deliver-outgoing.ts";
 import { runTool } from "./run-tool.ts";
 import { sendToRemote } from "./send-to-remote.ts";
@@ -26,6 +27,8 @@ export function createPerform(member: Member): Perform {
         return callModel(member, effect, context);
       case "tool":
         return runTool(member, effect, context);
+      case "compact":
+        return compactHistory(member, effect, context);
       case "send":
         return sendToRemote(member, effect, context);
       case "watch":

@@ -1,7 +1,7 @@
 import type { Effect } from "../engine/decide.ts";
 import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
-import { failedTool, invalidInput } from "../engine/text.ts";
+import { failedTool, invalidInput, steeredTool } from "../engine/text.ts";
 import { AgentError, messageOf, publicMessageOf } from "../errors.ts";
 import type { Principal } from "../protocol/principal.ts";
 import { authoredPlace } from "./authored-stack.ts";
@@ -16,7 +16,7 @@ type ToolEffect = Extract<Effect, { kind: "tool" }>;
 export async function runTool(
   member: Member,
   { call, turnId }: ToolEffect,
-  { state, signal }: EffectContext,
+  { state, signal, steered }: EffectContext,
 ): Promise<EffectInput | undefined> {
   const { callId, toolName } = call;
   const settle = (status: "completed" | "failed", output: unknown): EffectInput => ({
@@ -35,6 +35,8 @@ export async function runTool(
       return settle("failed", invalidInput(toolName, problems.join("; ")));
     }
     if (signal.aborted) return undefined;
+    // A crash stopped it, and a message says that it should stop: it is not started again.
+    if (steered.aborted) return settle("failed", steeredTool(toolName));
     const output = await definition.execute(input.data, {
       session: {
         id: state.sessionId,
@@ -42,12 +44,13 @@ export async function runTool(
       },
       callId,
       toolName,
-      abortSignal: signal,
+      abortSignal: AbortSignal.any([signal, steered]),
       idempotencyKey: `${state.sessionId}:${turnId}:${callId}`,
     });
     return settle("completed", toJson(output, toolName));
   } catch (error) {
     if (signal.aborted) return undefined;
+    if (steered.aborted) return settle("failed", steeredTool(toolName));
     logFailure(member, toolName, error);
     return settle("failed", failedTool(publicMessageOf(error)));
   }

@@ -31,7 +31,7 @@ function isFinal(item: HistoryItem, results: ReadonlyMap<string, ToolItem>): boo
 function toMessages(item: HistoryItem, results: ReadonlyMap<string, ToolItem>): ModelMessage[] {
   switch (item.role) {
     case "user":
-      return [{ role: "user", content: toContent(item.parts) }];
+      return [...(item.context ?? []).map(toContext), { role: "user", content: toContent(item.parts) }];
     case "note":
       return [{ role: "user", content: item.text }];
     case "tool":
@@ -39,6 +39,10 @@ function toMessages(item: HistoryItem, results: ReadonlyMap<string, ToolItem>): 
     case "assistant":
       return toAssistant(item, results);
   }
+}
+
+function toContext(content: string): ModelMessage {
+  return { role: "user", content };
 }
 
 function toAssistant(

@@ -64,10 +64,11 @@ export function findOutcome(events: readonly StreamEvent[], delivered: Delivered
   const read = findReceived(events, delivered);
   if (read === undefined) return ended(events);
   const { turnId } = read.data;
-  let reply = "";
+  let reply: unknown = "";
   for (const event of events) {
     if (!("turnId" in event.data) || event.data.turnId !== turnId) continue;
     if (event.type === "message.completed") reply = event.data.message;
+    if (event.type === "result.completed") reply = event.data.result;
     if (event.type === "turn.completed") return { status: "completed", output: reply };
     if (event.type === "turn.cancelled") return { status: "cancelled" };
     if (event.type === "turn.failed") {

@@ -1,9 +1,11 @@
+import { finishCompaction, queueControl } from "./compact.ts";
 import { createDraft, inStep, type Draft } from "./draft.ts";
 import { decide, type Effect } from "./decide.ts";
 import type { Advance, EffectInput, Input, MailInput, OpenInput, Surroundings } from "./input.ts";
 import { modelFailed, modelResponded } from "./respond.ts";
-import type { Delivery, PendingCall, SessionState } from "./state.ts";
+import type { Control, Delivery, PendingCall, SessionState } from "./state.ts";
 import { remoteAccepted, remoteFailed, settleCalls } from "./settle.ts";
+import { isSteered } from "./steering.ts";
 import { abandonedTool, failedTool, interruptedTool } from "./text.ts";
 import {
   beginStep,
@@ -11,10 +13,14 @@ import {
   endSession,
   expireSession,
   failTurn,
-  isSteered,
+  goOn,
   refuseDelivery,
+  restartStep,
   resumeAfterCalls,
+  retryTurn,
+  sayWaiting,
   startNextTurn,
+  steerStep,
 } from "./turn.ts";
 
 /** Runs of a tool that a crash may stop before it counts as failed (§21). */
@@ -53,12 +59,26 @@ function apply(draft: Draft, state: SessionState | undefined, input: Input): voi
       return cancelTurn(draft, input.turnId);
     case "reset":
       return endSession(draft, input.reason);
+    case "compact":
+    case "clear":
+      return control(draft, input.kind);
+    case "retry":
+      return retryTurn(draft, input.turnId, input.principal);
     case "child.settled":
       return settleCalls(draft, input);
     case "model.responded":
       return modelResponded(draft, input);
     case "model.failed":
       return modelFailed(draft, input);
+    case "model.began":
+      if (draft.state.turn?.phase !== "model" || draft.turn.spoke) return;
+      return draft.emit({ public: false, type: "output.began", data: {} });
+    case "compaction.finished":
+      if (draft.state.compaction === undefined) return;
+      finishCompaction(draft, input);
+      return resumeAfterCompaction(draft);
+    case "compaction.failed":
+      return failCompaction(draft, input.message);
     case "tool.settled":
       return settleTool(draft, input.callId, input.status, input.output);
     case "remote.accepted":
@@ -80,13 +100,13 @@ function apply(draft: Draft, state: SessionState | undefined, input: Input): voi
 }
 
 function open(draft: Draft, input: OpenInput): void {
-  const { nodeId, agentName, origin, initiator } = input;
+  const { nodeId, agentName, origin, initiator, fork } = input;
   const { sessionId, now, sessionTimeoutMs } = draft.around;
   const expires = sessionTimeoutMs === undefined ? {} : { expiresAt: now + sessionTimeoutMs };
   draft.emit({
     public: false,
     type: "session.opened",
-    data: { sessionId, nodeId, agentName, origin, initiator, ...expires },
+    data: { sessionId, nodeId, agentName, origin, initiator, ...expires, ...(fork === undefined ? {} : { fork }) },
   });
   if (input.first !== undefined) deliver(draft, input.first);
 }
@@ -95,8 +115,31 @@ function deliver(draft: Draft, delivery: Delivery): void {
   if (draft.state.ended) return refuseDelivery(draft, delivery);
   draft.emit({ public: false, type: "delivery.queued", data: { delivery } });
   if (draft.state.turn === undefined) return startNextTurn(draft);
+  if (!isSteered(draft.state)) return;
+  const { phase, spoke } = draft.turn;
   // A held turn has no step that would come to a boundary.
-  if (draft.turn.phase === "tasks" && isSteered(draft)) beginStep(draft);
+  if (phase === "tasks") beginStep(draft);
+  if (phase === "model" && !spoke) steerStep(draft);
+}
+
+/** At once between two turns, else behind the one under way. */
+function control(draft: Draft, kind: Control): void {
+  if (draft.state.ended) return;
+  queueControl(draft, kind);
+  if (draft.state.turn === undefined) goOn(draft);
+}
+
+/** The turn is asked with the history it has; a provider that can not take it says so. */
+function failCompaction(draft: Draft, message: string): void {
+  if (draft.state.compaction === undefined) return;
+  draft.emit({ public: false, type: "compaction.failed", data: { message } });
+  resumeAfterCompaction(draft);
+}
+
+function resumeAfterCompaction(draft: Draft): void {
+  if (draft.state.turn !== undefined) return beginStep(draft);
+  sayWaiting(draft);
+  goOn(draft);
 }
 
 function mailRejected(draft: Draft, mail: MailInput): void {
@@ -132,6 +175,8 @@ function effectFailed(draft: Draft, { effectId, message }: Extract<EffectInput, 
     case "send":
     case "watch":
       return remoteFailed(draft, { taskId: effect.taskId, callId: effect.call.callId, ...failure });
+    case "compact":
+      return failCompaction(draft, message);
     case "outgoing":
       return draft.emit({ public: false, type: "outgoing.done", data: { id: effect.outgoing.id } });
   }
@@ -144,13 +189,7 @@ function findEffect(draft: Draft, effectId: string): Effect | undefined {
 /** A crash stopped an effect: a model call is announced anew, a tool asks its `onInterrupt` (§19, §21). */
 function interrupted(draft: Draft, effectId: string): void {
   const effect = findEffect(draft, effectId);
-  if (effect?.kind === "model") {
-    draft.emit({
-      public: true,
-      type: "step.started",
-      data: { ...inStep(draft), modelId: draft.around.modelId, attempt: draft.turn.attempt + 1 },
-    });
-  }
+  if (effect?.kind === "model") restartStep(draft);
   if (effect?.kind === "tool") interruptedCall(draft, effect.call);
 }
 

@@ -4,6 +4,8 @@ import type { Outgoing, PendingCall, RemoteTarget, SessionState, Task, TaskCall 
 export type Effect =
   | { readonly id: string; readonly kind: "model"; readonly failures: number }
   | { readonly id: string; readonly kind: "tool"; readonly turnId: string; readonly call: PendingCall }
+  /** The history without its last `kept` items becomes a summary. */
+  | { readonly id: string; readonly kind: "compact"; readonly kept: number }
   | {
       readonly id: string;
       /** `send`: the remote must get the message. `watch`: its reply is due, by callback or from its stream. */
@@ -17,7 +19,7 @@ export type Effect =
 
 /** The set of effects that should be running in a state; what is not in it is to be aborted. */
 export function decide(state: SessionState): readonly Effect[] {
-  return [...turnEffects(state), ...taskEffects(state), ...outgoingEffects(state)];
+  return [...turnEffects(state), ...compactEffects(state), ...taskEffects(state), ...outgoingEffects(state)];
 }
 
 function turnEffects({ turn, ended }: SessionState): Effect[] {
@@ -32,6 +34,11 @@ function turnEffects({ turn, ended }: SessionState): Effect[] {
     turnId: turn.turnId,
     call,
   }));
+}
+
+function compactEffects({ compaction, compactions, ended }: SessionState): Effect[] {
+  if (compaction === undefined || ended) return [];
+  return [{ id: `compact:${compactions}`, kind: "compact", kept: compaction.kept }];
 }
 
 function taskEffects(state: SessionState): Effect[] {

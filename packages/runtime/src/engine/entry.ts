@@ -1,6 +1,16 @@
 import type { EventData, EventType, MessagePart, Usage } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
-import type { Delivery, Outgoing, PendingCall, RemoteTarget, ReplyTo, SessionOrigin } from "./state.ts";
+import type {
+  Control,
+  Delivery,
+  HistoryItem,
+  JsonSchema,
+  Outgoing,
+  PendingCall,
+  RemoteTarget,
+  ReplyTo,
+  SessionOrigin,
+} from "./state.ts";
 
 /**
  * The log of a session is a list of entries. Public ones are the events of its stream; `inner` is what only the
@@ -8,7 +18,15 @@ import type { Delivery, Outgoing, PendingCall, RemoteTarget, ReplyTo, SessionOri
  */
 interface Inner {
   "turn.started": { readonly principal: Principal };
-  "message.received": { readonly deliveryIds: readonly string[]; readonly replyTo?: ReplyTo };
+  "message.received": {
+    readonly deliveryIds: readonly string[];
+    readonly replyTo?: ReplyTo;
+    readonly context?: readonly string[];
+    readonly outputSchema?: JsonSchema;
+  };
+  /** `kept`: how many items at the end of the history stay as they are behind the summary of those before. */
+  "compaction.requested": { readonly kept: number };
+  "compaction.completed": { readonly summary: string; readonly usage: Usage };
   "task.started": { readonly nodeId?: string; readonly remote?: RemoteTarget; readonly message: string };
   /** `show`: the model reads this result; a reply that settles several calls is shown once (§6.3). */
   "task.settled": { readonly show: boolean };
@@ -32,12 +50,22 @@ interface Facts {
     readonly initiator: Principal;
     /** Milliseconds since the epoch; absent: it never expires. */
     readonly expiresAt?: number;
+    /** What a fork begins with: the other session's history up to and with the event `index`. */
+    readonly fork?: { readonly sessionId: string; readonly index: number; readonly history: readonly HistoryItem[] };
   };
   "delivery.queued": { readonly delivery: Delivery };
   "delivery.dropped": { readonly deliveryId: string };
   "tasks.noted": { readonly text: string; readonly key: string };
   "results.shown": { readonly text: string; readonly count: number };
   "reply.reissued": { readonly text: string };
+  /** The reply does not fit the schema that the turn asked for: the model is told why. */
+  "output.refused": { readonly text: string };
+  /** The model has begun to answer, and readers may have seen it. */
+  "output.began": Readonly<Record<string, never>>;
+  "control.queued": { readonly control: Control };
+  "control.taken": Readonly<Record<string, never>>;
+  /** The history stays as it is. */
+  "compaction.failed": { readonly message: string };
   "call.sent": {
     readonly taskId: string;
     readonly callId: string;

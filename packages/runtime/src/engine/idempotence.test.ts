@@ -192,6 +192,7 @@ function withOutgoing(): TestSession {
 
 test("a result counts for the effect it is of, not for the one that took its place", () => {
   const session = startTurn();
+  session.apply({ kind: "model.began" });
   session.apply(deliver("steer"));
   const { id } = session.effects()[0]!;
   session.apply(says("one"), id);

@@ -1,7 +1,7 @@
 import type { Usage } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { Entry } from "./entry.ts";
-import type { Delivery, RemoteTarget, SessionOrigin, SessionState } from "./state.ts";
+import type { Delivery, HistoryItem, RemoteTarget, SessionOrigin, SessionState } from "./state.ts";
 
 /** The first input of every session. */
 export interface OpenInput {
@@ -11,6 +11,8 @@ export interface OpenInput {
   readonly origin: SessionOrigin;
   readonly initiator: Principal;
   readonly first?: Delivery;
+  /** Another session whose history this one goes on with. */
+  readonly fork?: { readonly sessionId: string; readonly index: number; readonly history: readonly HistoryItem[] };
 }
 
 /** A child's turn ended; it read the messages of `callIds`. */
@@ -29,6 +31,9 @@ export type MailInput =
   | OpenInput
   | { readonly kind: "deliver"; readonly delivery: Delivery }
   | { readonly kind: "cancel"; readonly turnId?: string }
+  | { readonly kind: "compact" | "clear" }
+  /** Does the failed turn `turnId` again. */
+  | { readonly kind: "retry"; readonly turnId: string; readonly principal: Principal }
   | { readonly kind: "reset"; readonly reason?: string }
   | ChildSettledInput;
 
@@ -54,7 +59,15 @@ export type EffectInput =
       readonly finishReason: string;
       readonly calls: readonly ResolvedCall[];
       readonly usage: Usage;
+      /** What the text is by the turn's output schema; there when the turn has one and nothing is called. */
+      readonly output?:
+        | { readonly valid: true; readonly value: unknown }
+        | { readonly valid: false; readonly problem: string };
     }
+  /** The model has begun to answer: sent before the first text of it is shown. */
+  | { readonly kind: "model.began" }
+  | { readonly kind: "compaction.finished"; readonly summary: string; readonly usage: Usage }
+  | { readonly kind: "compaction.failed"; readonly message: string }
   | { readonly kind: "model.failed"; readonly code: string; readonly message: string; readonly retryable: boolean }
   | {
       readonly kind: "tool.settled";
@@ -106,6 +119,8 @@ export interface Surroundings {
   readonly eveVersion: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Estimated tokens of a prompt from which on the history is shortened; absent: never. */
+  readonly compactAt?: number;
   /** How long a session may live; absent: for ever. */
   readonly sessionTimeoutMs?: number;
   /** Public path of this member's API, e.g. `/eve/foreman/v1`. */

@@ -46,15 +46,25 @@ function play(numbers: readonly number[]): void {
     parts: [{ type: "text", text: `message ${sent}` }],
     principal: chance(70) ? CALLERS[0]! : CALLERS[1]!,
     policy: chance(60) ? "steer" : "queue",
+    ...(chance(15) ? { outputSchema: { type: "object" } } : {}),
+    ...(chance(15) ? { context: ["on the billing page"] } : {}),
   });
 
   const respond = (state: SessionState): EffectInput => {
     const base = { kind: "model.responded", reasoning: "", finishReason: "stop", usage: USAGE } as const;
-    if (calm()) return { ...base, text: `reply ${++replies}`, calls: [] };
+    const output = (good: boolean) =>
+      state.turn!.outputSchema === undefined
+        ? {}
+        : {
+            output: good
+              ? { valid: true as const, value: `reply ${replies}` }
+              : { valid: false as const, problem: "no" },
+          };
+    if (calm()) return { ...base, text: `reply ${++replies}`, calls: [], ...output(true) };
     const roll = pick(100);
     if (roll < 10) return { kind: "model.failed", code: "MODEL_FAILED", message: "x", retryable: roll < 8 };
     if (roll < 17) return { ...base, text: "", calls: [] };
-    if (roll < 45) return { ...base, text: `reply ${++replies}`, calls: [] };
+    if (roll < 45) return { ...base, text: `reply ${++replies}`, calls: [], ...output(chance(60)) };
     const calls = Array.from({ length: 1 + pick(3) }, (_, n) => call(state, n));
     return { ...base, text: chance(30) ? "working on it" : "", calls };
   };
@@ -79,6 +89,7 @@ function play(numbers: readonly number[]): void {
   const runEffect = (session: SimSession, effect: Effect): void => {
     switch (effect.kind) {
       case "model":
+        if (!session.state!.turn!.spoke && chance(25)) return world.began(session);
         return world.settle(session, effect.id, respond(session.state!));
       case "tool":
         return world.settle(session, effect.id, {
@@ -87,6 +98,14 @@ function play(numbers: readonly number[]): void {
           status: chance(20) ? "failed" : "completed",
           output: { n: 1 },
         });
+      case "compact":
+        return world.settle(
+          session,
+          effect.id,
+          chance(30)
+            ? { kind: "compaction.failed", message: "x" }
+            : { kind: "compaction.finished", summary: "short", usage: USAGE },
+        );
       case "send":
         return sendToRemote(session, effect);
       case "watch":
@@ -195,7 +214,12 @@ function play(numbers: readonly number[]): void {
     else if (roll < 76) {
       const children = all().filter(({ state }) => state?.origin.kind === "local" && state.turn === undefined);
       if (children.length > 0) world.accept(oneOf(children).id, "person", `p${++sent}`, { kind: "reset" });
-    } else if (roll < 90) world.crash(oneOf(["here", "there"]));
+    } else if (roll < 79) world.accept(root.id, "person", `p${++sent}`, { kind: chance(60) ? "compact" : "clear" });
+    else if (roll < 82 && root.state?.failed !== undefined) {
+      const { turnId } = root.state.failed;
+      world.accept(root.id, "person", `p${++sent}`, { kind: "retry", turnId, principal: CALLERS[0]! });
+    } else if (roll < 83 && root.state !== undefined) world.pass(root, chance(50) ? 10 : 1_000);
+    else if (roll < 91) world.crash(oneOf(["here", "there"]));
     else expect(fold(root.log)).toEqual(root.state);
   };
 

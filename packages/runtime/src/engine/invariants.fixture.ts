@@ -22,7 +22,17 @@ export type Coverage = Record<
   | "dropped"
   | "refused"
   | "orphanStopped"
-  | "gone",
+  | "gone"
+  | "steeredEarly"
+  | "toolSteered"
+  | "compacted"
+  | "compactedBetween"
+  | "compactionFailed"
+  | "cleared"
+  | "again"
+  | "refusedOutput"
+  | "structured"
+  | "expired",
   number
 >;
 
@@ -45,6 +55,16 @@ export function createCoverage(): Coverage {
     "refused",
     "orphanStopped",
     "gone",
+    "steeredEarly",
+    "toolSteered",
+    "compacted",
+    "compactedBetween",
+    "compactionFailed",
+    "cleared",
+    "again",
+    "refusedOutput",
+    "structured",
+    "expired",
   ] as const;
   return Object.fromEntries(names.map((name) => [name, 0])) as Coverage;
 }
@@ -122,7 +142,8 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
       if (after.turn?.phase === "tasks") expect(working.length, "held by nothing").toBeGreaterThan(0);
       if (after.turn?.phase === "calls")
         expect(Object.keys(after.turn.pending).length, "waits for no call").toBeGreaterThan(0);
-      if (after.turn === undefined && !after.ended)
+      if (after.turn?.phase === "compact") expect(after.compaction, "waits for no summary").toBeDefined();
+      if (after.turn === undefined && after.compaction === undefined && !after.ended)
         expect(after.queue, "a message waits and no turn is under way").toEqual([]);
       for (const task of Object.values(after.tasks)) {
         const open = task.waiting.filter((call) => !call.abandoned);
@@ -138,6 +159,8 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
         if (state === undefined) continue;
         const ledger = ledgerOf(session);
         expect(state.turn, `${session.id} hangs`).toBeUndefined();
+        expect(state.compaction, `${session.id} waits for a summary`).toBeUndefined();
+        expect(state.controls).toEqual([]);
         expect(state.outbox).toEqual([]);
         expect([...ledger.settled].toSorted(), `${session.id}: every call settles`).toEqual(
           [...ledger.started.keys()].toSorted(),
@@ -148,13 +171,19 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
         }
         if (state.ended) continue;
         expect(ledger.shown, `${session.id}: results shown`).toBe(ledger.toShow);
-        const notes = state.history.flatMap((item) => (item.role === "note" ? [item.text] : [])).join("\n");
+        const notes = session.log.flatMap(shownText).join("\n");
         for (const text of ledger.texts) expect(notes.split(`>${text}<`).length - 1, `${text} is read`).toBe(1);
         for (const task of Object.values(state.tasks))
           expect(task.waiting, `${task.taskId} waits for nobody`).toEqual([]);
       }
     },
   };
+}
+
+/** What was shown stays shown, also when the history is shortened afterwards. */
+function shownText(line: string): string[] {
+  const entry = JSON.parse(line) as Entry;
+  return entry.type === "results.shown" ? [entry.data.text] : [];
 }
 
 function check(session: SimSession, ledger: Ledger, entry: Entry): void {
@@ -168,7 +197,7 @@ function check(session: SimSession, ledger: Ledger, entry: Entry): void {
       ledger.dropped.add(entry.data.deliveryId);
       break;
     case "turn.started":
-      expect(entry.data).toEqual({ turnId: `turn_${ledger.turns}`, sequence: ledger.turns });
+      expect(entry.data).toMatchObject({ turnId: `turn_${ledger.turns}`, sequence: ledger.turns });
       ledger.turns++;
       ledger.step = -1;
       break;
@@ -235,7 +264,17 @@ function cover(coverage: Coverage, session: SimSession, { before, input, entries
   if (input.kind === "model.failed" && has("step.started")) coverage.retried++;
   if (has("reply.reissued")) coverage.reissued++;
   if (has("delivery.dropped")) coverage.dropped++;
-  if (has("session.completed")) coverage.reset++;
+  if (has("session.completed")) coverage[input.kind === "reset" ? "reset" : "expired"]++;
+  if (has("message.received") && has("step.started") && before?.turn?.phase === "model" && input.kind === "deliver")
+    coverage.steeredEarly++;
+  if (input.kind === "deliver" && Object.values(after?.turn?.pending ?? {}).some(({ steered }) => steered))
+    coverage.toolSteered++;
+  if (has("compaction.completed")) coverage[before?.turn === undefined ? "compactedBetween" : "compacted"]++;
+  if (has("compaction.failed")) coverage.compactionFailed++;
+  if (has("context.cleared")) coverage.cleared++;
+  if (entries.some((entry) => entry.type === "turn.started" && entry.data.retryOf !== undefined)) coverage.again++;
+  if (has("output.refused")) coverage.refusedOutput++;
+  if (has("result.completed")) coverage.structured++;
   if (has("message.received") && before?.turn !== undefined && !has("turn.started")) {
     coverage.steered++;
     if (before.turn.phase === "tasks" && input.kind === "deliver") coverage.woken++;

@@ -61,6 +61,7 @@ describe("§6.3 a call that joins a working task", () => {
 
   test("the child folds a message of its own turn into it and answers both calls", () => {
     const child = startChild();
+    child.apply({ kind: "model.began" });
     child.apply(deliver("and this", { replyTo: { kind: "local", callId: "c2" } }));
     child.apply(says("interim"));
     child.apply(says("both done"));

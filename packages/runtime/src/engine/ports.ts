@@ -13,6 +13,8 @@ export interface EffectContext {
   readonly state: SessionState;
   /** Aborts when the effect is no longer wanted. */
   readonly signal: AbortSignal;
+  /** Aborts when the turn's caller has sent another message: what runs may end early, and its result counts. */
+  readonly steered: AbortSignal;
   /** An earlier run of this effect was stopped by a crash; it may have had consequences. */
   readonly interrupted: boolean;
   /** Shows text while it comes. Never later than the result that completes it. */

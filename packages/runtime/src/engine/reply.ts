@@ -4,7 +4,7 @@ import type { ReplyTo, Turn } from "./state.ts";
 
 export interface TurnOutcome {
   readonly status: "completed" | "failed" | "cancelled";
-  readonly output?: string;
+  readonly output?: unknown;
   readonly error?: { readonly code: string; readonly message: string };
 }
 

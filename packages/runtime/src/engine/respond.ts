@@ -1,13 +1,16 @@
 import type { Action } from "../protocol/events.ts";
 import { inStep, type Draft } from "./draft.ts";
 import type { EffectInput, ResolvedCall } from "./input.ts";
-import type { HistoryItem } from "./state.ts";
+import type { SessionState } from "./state.ts";
+import { isSteered } from "./steering.ts";
 import { answer, callAgent, working } from "./tasks.ts";
-import { EMPTY_REPLY_NOTE } from "./text.ts";
-import { beginStep, completeTurn, failTurn, holdTurn, isSteered, resumeAfterCalls } from "./turn.ts";
+import { EMPTY_REPLY_NOTE, refusedOutput } from "./text.ts";
+import { beginStep, completeTurn, failTurn, holdTurn, restartStep, resumeAfterCalls } from "./turn.ts";
 
 /** Provider calls of one step in all (§19). */
 const MAX_PROVIDER_CALLS = 3;
+/** Replies of one turn that may miss its output schema. */
+const MAX_REFUSALS = 2;
 
 type Responded = Extract<EffectInput, { kind: "model.responded" }>;
 type Failed = Extract<EffectInput, { kind: "model.failed" }>;
@@ -18,9 +21,14 @@ export function modelResponded(draft: Draft, response: Responded): void {
   const goesOn = response.calls.length > 0 || isHeld(draft);
   commitText(draft, response, goesOn);
   if (response.calls.length > 0) return startCalls(draft, response);
+  const { output } = response;
+  if (output?.valid === true && !goesOn) {
+    draft.emit({ public: true, type: "result.completed", data: { ...inStep(draft), result: output.value } });
+  }
   completeStep(draft, response);
-  if (isSteered(draft) || draft.turn.results.length > 0) return beginStep(draft);
+  if (isSteered(draft.state) || draft.turn.results.length > 0) return beginStep(draft);
   if (working(draft).length > 0) return holdTurn(draft);
+  if (output?.valid === false) return refuseOutput(draft, output.problem);
   if (response.text.trim() === "" && draft.state.origin.kind !== "root") return emptyReply(draft);
   if (response.finishReason === "length" && draft.state.origin.kind !== "root") return cutOff(draft);
   completeTurn(draft);
@@ -34,11 +42,7 @@ export function modelFailed(draft: Draft, failure: Failed): void {
   const last = !failure.retryable || draft.turn.failures + 1 >= MAX_PROVIDER_CALLS;
   draft.emit({ public: true, type: "step.failed", data: { ...coordinates, code, message } });
   if (last) return failTurn(draft, { code, message });
-  draft.emit({
-    public: true,
-    type: "step.started",
-    data: { ...coordinates, modelId: draft.around.modelId, attempt: draft.turn.attempt + 1 },
-  });
+  restartStep(draft);
 }
 
 function commitText(draft: Draft, response: Responded, goesOn: boolean): void {
@@ -62,7 +66,7 @@ function commitText(draft: Draft, response: Responded, goesOn: boolean): void {
 }
 
 function startCalls(draft: Draft, response: Responded): void {
-  const calls = withUniqueIds(response.calls, draft.state.history);
+  const calls = withUniqueIds(response.calls, draft.state);
   draft.emit({
     public: true,
     type: "actions.requested",
@@ -106,23 +110,36 @@ function emptyReply(draft: Draft): void {
   beginStep(draft);
 }
 
+/** Who asked for structured output gets that or a failure: the model is told what is wrong, and asked again. */
+function refuseOutput(draft: Draft, problem: string): void {
+  if (draft.turn.refusals >= MAX_REFUSALS) {
+    return failTurn(draft, {
+      code: "OUTPUT_INVALID",
+      message: `The reply does not fit the output schema: ${problem}.`,
+    });
+  }
+  draft.emit({ public: false, type: "output.refused", data: { text: refusedOutput(problem) } });
+  beginStep(draft);
+}
+
 /** Half an answer is no success to a caller that can not tell (§19); a person reads the text and its finish reason. */
 function cutOff(draft: Draft): void {
   failTurn(draft, { code: "MODEL_FAILED", message: "The agent's reply was cut off at the output limit of its model." });
 }
 
 function isHeld(draft: Draft): boolean {
-  return isSteered(draft) || draft.turn.results.length > 0 || working(draft).length > 0;
+  return isSteered(draft.state) || draft.turn.results.length > 0 || working(draft).length > 0;
 }
 
-/** Some providers number their calls anew in every response. */
-function withUniqueIds(calls: readonly ResolvedCall[], history: readonly HistoryItem[]): ResolvedCall[] {
+/** Some providers number their calls anew in every response. Ids that were forgotten with a history had another end. */
+function withUniqueIds(calls: readonly ResolvedCall[], { history, compactions }: SessionState): ResolvedCall[] {
   const seen = new Set(
     history.flatMap((item) => (item.role === "assistant" ? item.calls.map(({ callId }) => callId) : [])),
   );
   return calls.map((call) => {
-    let callId = call.callId;
-    for (let copy = 2; seen.has(callId); copy++) callId = `${call.callId}_${copy}`;
+    const given = compactions === 0 ? call.callId : `${call.callId}_c${compactions}`;
+    let callId = given;
+    for (let copy = 2; seen.has(callId); copy++) callId = `${given}_${copy}`;
     seen.add(callId);
     return { ...call, callId };
   });

@@ -24,11 +24,20 @@ export interface Delivery {
   readonly principal: Principal;
   readonly policy: "steer" | "queue";
   readonly replyTo?: ReplyTo;
+  /** What the model may know of the sender's situation, during the turn that reads the message. */
+  readonly context?: readonly string[];
+  /** What the turn's reply must be. */
+  readonly outputSchema?: JsonSchema;
 }
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a person may do to the history between two turns (§16). */
+export type Control = "compact" | "clear";
 
 /** What the model has seen and said, in order. */
 export type HistoryItem =
-  | { readonly role: "user"; readonly parts: readonly MessagePart[] }
+  | { readonly role: "user"; readonly parts: readonly MessagePart[]; readonly context?: readonly string[] }
   | { readonly role: "note"; readonly text: string }
   | {
       readonly role: "assistant";
@@ -57,6 +66,8 @@ export interface PendingCall {
   readonly input: unknown;
   readonly stepIndex: number;
   readonly onInterrupt: "retry" | "fail";
+  /** The turn's caller has sent another message since: the call may stop early. */
+  readonly steered?: true;
   /** How often a crash stopped it; absent: never. */
   readonly interruptions?: number;
 }
@@ -73,8 +84,11 @@ export interface Turn {
   readonly sequence: number;
   /** Who the turn runs as (§18.5). */
   readonly principal: Principal;
-  /** `model`: a model call is due; `calls`: tool calls are; `tasks`: held until a task settles (§6.6). */
-  readonly phase: "model" | "calls" | "tasks";
+  /**
+   * `model`: a model call is due; `calls`: tool calls are; `tasks`: held until a task settles (§6.6); `compact`: the
+   * next step waits for a shorter history.
+   */
+  readonly phase: "model" | "calls" | "tasks" | "compact";
   readonly stepIndex: number;
   readonly attempt: number;
   /** Failed provider calls of the current step (§19). */
@@ -87,6 +101,29 @@ export interface Turn {
   readonly usage: Usage;
   /** The step whose empty reply was asked for once more (§19). */
   readonly reissued: number | undefined;
+  /** The current attempt has begun to answer: a message no longer restarts it (§16). */
+  readonly spoke: boolean;
+  /** A shorter history was asked for before the next step. */
+  readonly compacted: boolean;
+  readonly outputSchema: JsonSchema | undefined;
+  /** Replies that did not fit `outputSchema`. */
+  readonly refusals: number;
+  /** What fitted it. */
+  readonly result: { readonly value: unknown } | undefined;
+}
+
+/** A turn that failed and may be done again. */
+export interface FailedTurn {
+  readonly turnId: string;
+  readonly principal: Principal;
+  readonly outputSchema: JsonSchema | undefined;
+}
+
+/** A summary under way. */
+export interface Compaction {
+  /** How many items at the end of the history are not part of it. */
+  readonly kept: number;
+  readonly usageInputTokens: number;
 }
 
 /** A subagent elsewhere, as the registry names it. */
@@ -161,6 +198,15 @@ export interface SessionState {
   readonly expiresAt: number | undefined;
   readonly nextSequence: number;
   readonly turn: Turn | undefined;
+  /** The last turn, when it failed. */
+  readonly failed: FailedTurn | undefined;
+  readonly controls: readonly Control[];
+  readonly compaction: Compaction | undefined;
+  /** How often the history was to be shortened: calls before that may be forgotten, and their ids come again. */
+  readonly compactions: number;
+  /** How long the prompt is: tokens as the provider last counted them, and characters that were added since. */
+  readonly prompt: { readonly tokens: number; readonly characters: number };
+  readonly forkedFrom: { readonly sessionId: string; readonly index: number } | undefined;
   readonly queue: readonly Delivery[];
   readonly history: readonly HistoryItem[];
   readonly tasks: Readonly<Record<string, Task>>;

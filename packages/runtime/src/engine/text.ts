@@ -75,6 +75,25 @@ export function abandonedTool(name: string, runs: number): string {
   return `TOOL_INTERRUPTED: the process stopped each of the ${runs} times that ${name} ran, so it is not run again. It may have taken effect. Find out before you call it again.`;
 }
 
+/** A call that the sender's next message stopped (§16). */
+export function steeredTool(name: string): string {
+  return `TOOL_STOPPED: ${name} was stopped because another message came. It may have taken effect in part.`;
+}
+
+/** Asks again for a reply that did not fit the schema of its turn. */
+export function refusedOutput(problem: string): string {
+  return `Your last reply was not what was asked for: ${problem}. Reply again, with nothing but JSON that fits the schema.`;
+}
+
+/** Ends the prompt whose answer takes the place of the history before it. */
+export const COMPACTION_PROMPT =
+  "This conversation has become too long to go on with. Write what you need to continue it without reading it again: what was asked for and what was decided, what is done and what is left, every name, number, path and quotation that still matters, and the wishes of the people in it. Write only that, as notes to yourself.";
+
+/** What a shortened history begins with. */
+export function compactedHistory(summary: string): string {
+  return `The conversation before this was replaced by your notes on it:\n\n${summary}`;
+}
+
 export function failedTool(message: string): string {
   return `TOOL_FAILED: ${message}`;
 }

@@ -133,6 +133,7 @@ describe("§16 messages to a turn under way", () => {
 
   test("a steering message keeps the turn open that was about to end", () => {
     const session = startTurn();
+    session.apply({ kind: "model.began" });
     session.apply(deliver("wait"));
     expect(session.types(session.apply(says("bye")))).toEqual([
       "message.completed",

@@ -1,15 +1,33 @@
+import { compactForStep, isTooLong, runControls } from "./compact.ts";
 import { inTurn, type Draft } from "./draft.ts";
 import { NO_USAGE, textOf } from "./entry.ts";
 import { replyToOrigin } from "./reply.ts";
-import type { Delivery, ReplyTo } from "./state.ts";
+import type { Principal } from "../protocol/principal.ts";
 import { noteTasks } from "./note.ts";
+import type { Delivery, ReplyTo } from "./state.ts";
+import { isSteered } from "./steering.ts";
 import { endTasks, stopTasks } from "./tasks.ts";
 import { taskResultMessage } from "./text.ts";
 
 /** Starts the turn of the oldest message that waits; messages of the same caller right behind it join. */
 export function startNextTurn(draft: Draft): void {
   const first = draft.state.queue[0];
-  if (first === undefined || draft.state.ended) return;
+  if (first === undefined || draft.state.ended || draft.state.compaction !== undefined) return;
+  startTurn(draft, first.principal, {});
+  receive(draft, first);
+  receiveSteering(draft);
+  beginStep(draft);
+}
+
+/** Does the last turn again, with all that it had been told (§16). What has been said since has taken its place. */
+export function retryTurn(draft: Draft, turnId: string, principal: Principal): void {
+  const { turn, failed, ended, compaction } = draft.state;
+  if (ended || turn !== undefined || compaction !== undefined || failed?.turnId !== turnId) return;
+  startTurn(draft, principal, { retryOf: turnId });
+  beginStep(draft);
+}
+
+function startTurn(draft: Draft, principal: Principal, again: { readonly retryOf?: string }): void {
   const { around, state } = draft;
   if (!state.started) {
     draft.emit({
@@ -17,6 +35,7 @@ export function startNextTurn(draft: Draft): void {
       type: "session.started",
       data: {
         runtime: { agentId: state.nodeId, agentName: state.agentName, eveVersion: around.eveVersion },
+        ...(state.forkedFrom === undefined ? {} : { predecessor: state.forkedFrom }),
       },
     });
   }
@@ -24,35 +43,34 @@ export function startNextTurn(draft: Draft): void {
   draft.emit({
     public: true,
     type: "turn.started",
-    data: { turnId: `turn_${sequence}`, sequence },
-    inner: { principal: first.principal },
+    data: { turnId: `turn_${sequence}`, sequence, ...again },
+    inner: { principal },
   });
-  receive(draft, first);
-  receiveSteering(draft);
-  beginStep(draft);
 }
 
-/** True while a message waits that the turn under way may read: only its own caller steers (§16). */
-export function isSteered(draft: Draft): boolean {
-  const next = draft.state.queue[0];
-  return next !== undefined && next.policy === "steer" && sameCaller(next, draft);
-}
-
-/** Folds what arrived since the last step and asks the model again. */
+/** Folds what arrived since the last step and asks the model again, with a shorter history if that got too long. */
 export function beginStep(draft: Draft): void {
   receiveSteering(draft);
   showResults(draft);
+  if (isTooLong(draft)) return compactForStep(draft);
   noteTasks(draft);
-  draft.emit({
-    public: true,
-    type: "step.started",
-    data: {
-      ...inTurn(draft),
-      stepIndex: draft.turn.stepIndex + 1,
-      modelId: draft.around.modelId,
-      attempt: 1,
-    },
-  });
+  announceStep(draft, draft.turn.stepIndex + 1, 1);
+}
+
+/** Asks the model again for the step under way: another attempt, which what it said before is no part of. */
+export function restartStep(draft: Draft): void {
+  announceStep(draft, draft.turn.stepIndex, draft.turn.attempt + 1);
+}
+
+/** A message that came before any answer is part of what is answered (§16). */
+export function steerStep(draft: Draft): void {
+  receiveSteering(draft);
+  restartStep(draft);
+}
+
+function announceStep(draft: Draft, stepIndex: number, attempt: number): void {
+  const { modelId } = draft.around;
+  draft.emit({ public: true, type: "step.started", data: { ...inTurn(draft), stepIndex, modelId, attempt } });
 }
 
 /** Goes on to the next step once no tool call of this one is open. */
@@ -73,7 +91,8 @@ export function holdTurn(draft: Draft): void {
 export function completeTurn(draft: Draft): void {
   const { turn } = draft;
   draft.emit({ public: true, type: "turn.completed", data: inTurn(draft) });
-  replyToOrigin(draft, turn, turn.replyTo, { status: "completed", output: turn.reply });
+  const output = turn.result === undefined ? turn.reply : turn.result.value;
+  replyToOrigin(draft, turn, turn.replyTo, { status: "completed", output });
   waitForMessage(draft);
 }
 
@@ -118,9 +137,10 @@ export function endSession(draft: Draft, reason: string | undefined): void {
 
 /** Ends a session whose time is up, once nothing that it accepted is left to do (§16). */
 export function expireSession(draft: Draft): void {
-  const { expiresAt, turn, queue } = draft.state;
+  const { expiresAt, turn, queue, compaction } = draft.state;
   const due = expiresAt !== undefined && draft.around.now >= expiresAt;
-  if (due && turn === undefined && queue.length === 0) endSession(draft, "timeout");
+  const busy = turn !== undefined || compaction !== undefined || queue.length > 0;
+  if (due && !busy) endSession(draft, "timeout");
 }
 
 /** Answers a call that no turn will read, because the session has ended by default: the caller must not wait. */
@@ -155,6 +175,18 @@ function dropCalls(draft: Draft): ReplyTo[] {
 }
 
 function waitForMessage(draft: Draft): void {
+  sayWaiting(draft);
+  goOn(draft);
+}
+
+/** What there is to do between two turns, and then the next turn. */
+export function goOn(draft: Draft): void {
+  runControls(draft, () => sayWaiting(draft));
+  startNextTurn(draft);
+  expireSession(draft);
+}
+
+export function sayWaiting(draft: Draft): void {
   draft.emit({
     public: true,
     type: "session.waiting",
@@ -164,25 +196,23 @@ function waitForMessage(draft: Draft): void {
       continuationToken: draft.state.sessionId,
     },
   });
-  startNextTurn(draft);
-  expireSession(draft);
 }
 
 function receiveSteering(draft: Draft): void {
-  while (isSteered(draft)) receive(draft, draft.state.queue[0]!);
+  while (isSteered(draft.state)) receive(draft, draft.state.queue[0]!);
 }
 
 function receive(draft: Draft, delivery: Delivery): void {
-  const { deliveryId, parts, replyTo } = delivery;
+  const { deliveryId, parts, replyTo, context, outputSchema } = delivery;
   draft.emit({
     public: true,
     type: "message.received",
     data: { ...inTurn(draft), message: textOf(parts), parts: [...parts] },
-    inner: { deliveryIds: [deliveryId], ...(replyTo === undefined ? {} : { replyTo }) },
+    inner: {
+      deliveryIds: [deliveryId],
+      ...(replyTo === undefined ? {} : { replyTo }),
+      ...(context === undefined ? {} : { context }),
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+    },
   });
-}
-
-function sameCaller({ principal }: Delivery, draft: Draft): boolean {
-  const caller = draft.turn.principal;
-  return principal.authenticator === caller.authenticator && principal.principalId === caller.principalId;
 }

@@ -47,6 +47,10 @@ export interface World {
   process(session: SimSession, sender: string): void;
   /** Ends a running effect with a result. */
   settle(session: SimSession, effectId: string, input: EffectInput): void;
+  /** Lets time go by, and tells one session. */
+  pass(session: SimSession, ms: number): void;
+  /** The model of a session begins to answer. */
+  began(session: SimSession): void;
   /** Kills a member and starts it again. */
   crash(member: Member): void;
 }
@@ -54,6 +58,7 @@ export interface World {
 export function createWorld(observer: Observer): World {
   const sessions = new Map<string, SimSession>();
   const operations = new Map<string, string>();
+  const clock = { now: 0 };
   let made = 0;
   let randoms = 0;
 
@@ -91,7 +96,9 @@ export function createWorld(observer: Observer): World {
       sessionId: session.id,
       modelId: "sim",
       eveVersion: "0",
-      now: 0,
+      now: clock.now,
+      compactAt: 60,
+      sessionTimeoutMs: 1_000,
       base: `/${session.member}`,
       newSessionId: () => `${session.member}-${++made}`,
       random: () => String(++randoms).padStart(6, "0"),
@@ -130,6 +137,11 @@ export function createWorld(observer: Observer): World {
       if (!session.running.delete(effectId)) throw new Error(`${effectId} does not run.`);
       feed(session, input);
     },
+    pass: (session, ms) => {
+      clock.now += ms;
+      feed(session, { kind: "time.passed" });
+    },
+    began: (session) => feed(session, { kind: "model.began" }),
     crash: (member) => {
       for (const session of sessions.values()) {
         if (session.member !== member) continue;

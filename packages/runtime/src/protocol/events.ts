@@ -44,20 +44,33 @@ const task = z.object({
   kind: z.enum(["agent", "tool"]),
 });
 
+/** Coordinates are there when it happens within a turn: before the step that they name. */
+const compaction = z.object({
+  turnId: z.string().optional(),
+  sequence: z.number().int().nonnegative().optional(),
+  stepIndex: z.number().int().nonnegative().optional(),
+  modelId: z.string(),
+  usageInputTokens: z.number(),
+});
+
 const failure = z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() });
 
 /** Event type → schema of its `data`. */
 export const EVENT_SCHEMAS = {
   "session.started": z.object({
     runtime: z.object({ agentId: z.string(), agentName: z.string(), eveVersion: z.string() }),
+    /** The session that this one was forked from, and the index of the last event it took over. */
+    predecessor: z.object({ sessionId: z.string(), index: z.number().int() }).optional(),
   }),
-  "turn.started": turn,
+  /** `retryOf`: the failed turn that this one does again. */
+  "turn.started": turn.extend({ retryOf: z.string().optional() }),
   "message.received": turn.extend({ message: z.string(), parts: z.array(part) }),
   "step.started": step.extend({ modelId: z.string(), attempt: z.number().int().positive() }),
   "reasoning.appended": step.extend({ reasoningDelta: z.string() }),
   "message.appended": step.extend({ messageDelta: z.string() }),
   "reasoning.completed": step.extend({ reasoning: z.string(), finishReason: z.string() }),
   "message.completed": step.extend({ message: z.string(), finishReason: z.string() }),
+  "result.completed": step.extend({ result: z.unknown() }),
   "actions.requested": step.extend({ actions: z.array(action).min(1) }),
   "action.result": step.extend({
     result: z.object({
@@ -90,6 +103,9 @@ export const EVENT_SCHEMAS = {
   "turn.completed": turn,
   "turn.cancelled": turn,
   "turn.failed": turn.extend(failure.shape),
+  "compaction.requested": compaction,
+  "compaction.completed": compaction,
+  "context.cleared": compaction,
   "session.waiting": z.object({
     wait: z.literal("next-user-message"),
     usage,

@@ -52,6 +52,7 @@ interface ApplyOptions {
 interface Running {
   readonly effect: Effect;
   readonly controller: AbortController;
+  readonly steering: AbortController;
   deltas: Delta[];
   timer?: NodeJS.Timeout;
 }
@@ -155,7 +156,10 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     run.deltas = [];
     clearTimeout(run.timer);
     delete run.timer;
-    if (deltas.length > 0 && running.get(run.effect.id) === run) await write(deltas, state);
+    if (deltas.length === 0 || running.get(run.effect.id) !== run) return;
+    const began = state?.turn?.spoke === false && deltas.some(({ type }) => type === "message.appended");
+    if (!began) return write(deltas, state);
+    await apply({ kind: "model.began" }, { before: deltas, effectId: run.effect.id });
   };
 
   const apply = async (input: Input, { before = [], taken, effectId, start = true }: ApplyOptions): Promise<void> => {
@@ -212,11 +216,18 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     }
     for (const effect of wanted.values()) {
       if (!running.has(effect.id)) void start(effect, wasInterrupted(effect));
+      if (effect.kind === "tool" && effect.call.steered) running.get(effect.id)?.steering.abort();
     }
   };
 
   const start = async (effect: Effect, interrupted: boolean, runs = 1): Promise<void> => {
-    const run: Running = { effect, controller: new AbortController(), deltas: [] };
+    const run: Running = {
+      effect,
+      controller: new AbortController(),
+      steering: new AbortController(),
+      deltas: [],
+    };
+    if (effect.kind === "tool" && effect.call.steered) run.steering.abort();
     running.set(effect.id, run);
     const current = (): boolean => running.get(effect.id) === run && !stopped;
     try {
@@ -224,6 +235,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
       const input = await options.perform(effect, {
         state: state!,
         signal: run.controller.signal,
+        steered: run.steering.signal,
         interrupted,
         stream: (delta) => void (current() && stream(run, delta)),
       });
