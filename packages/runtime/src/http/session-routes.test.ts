@@ -284,7 +284,7 @@ describe("§18.3 ownership: a stranger gets what an unknown id gets", () => {
     await post(`/session/${sessionId}`, { message: "x" }, { as: "mallory" });
     await post(`/session/${sessionId}/cancel`, {}, { as: "mallory" });
     await post(`/session/${sessionId}/reset`, {}, { as: "mallory" });
-    await post(`/session/${sessionId}`, { message: "mine" });
+    await post(`/session/${sessionId}`, { message: "mine", turnPolicy: "queue" });
     expect(await events(sessionId)).toHaveLength(before);
   });
 
