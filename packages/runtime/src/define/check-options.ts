@@ -10,6 +10,8 @@ type Check =
   | "model?"
   | "visibility?"
   | "interrupt?"
+  | "tokens?"
+  | "compaction?"
   | "headers?"
   | "functions?"
   | "url"
@@ -72,6 +74,10 @@ function mismatch(check: Check, value: unknown): string | undefined {
       return typeof value === "function" ? undefined : "a function";
     case "interrupt?":
       return value === "retry" || value === "fail" ? undefined : '"retry" or "fail"';
+    case "tokens?":
+      return Number.isInteger(value) && Number(value) > 0 ? undefined : "a whole number above 0";
+    case "compaction?":
+      return value === false || isCompaction(value) ? undefined : "{ thresholdPercent } between 0 and 1, or false";
     case "object?":
       return typeof value === "object" && value !== null ? undefined : "an object";
     case "visibility?":
@@ -99,6 +105,13 @@ function mismatch(check: Check, value: unknown): string | undefined {
         ? undefined
         : "a list of names of environment variables";
   }
+}
+
+function isCompaction(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { thresholdPercent = 0.9, ...others } = value as { thresholdPercent?: unknown };
+  const share = typeof thresholdPercent === "number" && thresholdPercent > 0 && thresholdPercent <= 1;
+  return share && Object.keys(others).length === 0;
 }
 
 function isModel(value: unknown): boolean {

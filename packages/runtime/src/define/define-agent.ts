@@ -11,6 +11,10 @@ export interface AgentOptions {
    * gateway id has no credential to go with it, the agent answers with the embedded offline model.
    */
   readonly model?: LanguageModel;
+  /** Tokens that the model can read. Default 128,000: say so when yours is smaller, or reads more. */
+  readonly modelContextWindowTokens?: number;
+  /** When a long history is replaced by a summary of it (contract §16); `false`: never by itself. */
+  readonly compaction?: CompactionOptions | false;
   /** Whether the parent's model sees this agent as a tool (contract §4). Default `true`. */
   readonly tool?: ToolVisibility;
   /**
@@ -18,6 +22,11 @@ export interface AgentOptions {
    * agents misses one; a build only warns, because it needs no secrets.
    */
   readonly requiredEnv?: readonly string[];
+}
+
+export interface CompactionOptions {
+  /** Share of the model's context window from which on the history is replaced by a summary. Default 0.9. */
+  readonly thresholdPercent?: number;
 }
 
 export interface AgentDefinition extends AgentOptions {
@@ -35,6 +44,8 @@ export function defineAgent(options: AgentOptions): AgentDefinition {
   checkOptions("defineAgent", options, {
     description: "string?",
     model: "model?",
+    modelContextWindowTokens: "tokens?",
+    compaction: "compaction?",
     tool: "visibility?",
     requiredEnv: "variables?",
   });

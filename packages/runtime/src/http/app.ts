@@ -11,7 +11,7 @@ import { toAgentInfo } from "./agent-info.ts";
 import { authenticate, type Variables } from "./authenticate.ts";
 import { receiveCallback } from "./callback-route.ts";
 import { toInternalProblem, toProblem } from "./problem.ts";
-import { createSessionRoutes } from "./session-routes.ts";
+import { createSessionRoutes } from "./session/routes.ts";
 import { relaySubagentStream } from "./subagent-stream-route.ts";
 
 export interface AppOptions {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isDevelopment, localDev } from "../channels/auth.ts";
 import type { EveChannelDefinition } from "../channels/eve.ts";
 import { createPerform } from "../effects/perform.ts";
+import type { Surroundings } from "../engine/input.ts";
 import { messageOf } from "../errors.ts";
 import { createSqlHost } from "../host/sql/host.ts";
 import { lockStore } from "../host/sql/lock.ts";
@@ -63,8 +64,11 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
   const tokens = createCallbackTokens(await store.secret());
   const modelFacts = (nodeId: string) => describeModel(registry.node(nodeId).model, env);
   // The agent of a session may be gone from this build; its model call says so.
-  const modelIdOf = (nodeId: string): string =>
-    registry.manifest.nodes.some(({ id }) => id === nodeId) ? modelFacts(nodeId).modelId : "unavailable";
+  const factsOf = (nodeId: string): Pick<Surroundings, "modelId" | "compactAt"> => {
+    if (!registry.manifest.nodes.some(({ id }) => id === nodeId)) return { modelId: "unavailable" };
+    const { compactAt } = registry.node(nodeId);
+    return { modelId: modelFacts(nodeId).modelId, ...(compactAt === undefined ? {} : { compactAt }) };
+  };
   const base = `/eve/${name}/v1`;
   const newSessionId = (): string => `ses_${newUlid()}`;
   const fault = createFault(env);
@@ -80,7 +84,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
     }),
     surroundings: ({ sessionId, nodeId }) => ({
       sessionId,
-      modelId: modelIdOf(nodeId),
+      ...factsOf(nodeId),
       eveVersion: VERSION,
       base,
       newSessionId,

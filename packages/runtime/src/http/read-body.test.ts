@@ -112,12 +112,11 @@ describe("PROTOCOL: shapes", () => {
 
   test.each([
     ["mesage", { mesage: "x" }],
-    ["outputSchema", { message: "x", outputSchema: {} }],
-    ["clientContext", { message: "x", clientContext: "y" }],
+    ["turnPolicy", { message: "x", turnPolicy: "queue" }],
     ["inputResponses", { inputResponses: [] }],
   ])("an unknown or unsupported field is 400: %s is named, and the known ones", async (field, body) => {
     const { status, error } = await send(JSON.stringify(body), json);
-    expect([status, error]).toEqual([400, expect.stringMatching(new RegExp(`^${field}: .*message, operationId`))]);
+    expect([status, error]).toEqual([400, expect.stringMatching(new RegExp(`^${field}: .*message, clientContext`))]);
   });
 
   const nested = (levels: number): string => `{"message":"x","callback":${"[".repeat(levels)}${"]".repeat(levels)}}`;

@@ -3,6 +3,7 @@ import { composeDirect, composeOutcomes } from "./offline/compose.ts";
 import { decideNextStep } from "./offline/next-step.ts";
 import { toToolFacts } from "./offline/plan.ts";
 import { readTurn } from "./offline/read-prompt.ts";
+import { summarize } from "./offline/summarize.ts";
 import { buildInput } from "./offline/tool-input.ts";
 import type { ModelOutput, OutputCall } from "./model-output.ts";
 import { estimateUsage, promptText, shortHash, streamOf, toGenerateResult, toStreamParts } from "./model-output.ts";
@@ -36,6 +37,8 @@ export function offlineModel(): LanguageModelV4 {
 }
 
 function respond(options: LanguageModelV4CallOptions): ModelOutput {
+  const summary = summarize(options.prompt);
+  if (summary !== undefined) return toOutput(options, summary, []);
   const turn = readTurn(options.prompt);
   const tools = toToolFacts(options);
   const step = decideNextStep(turn, tools);

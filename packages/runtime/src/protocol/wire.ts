@@ -34,9 +34,16 @@ export const callbackSchema = z.object({
   url: z.url({ protocol: /^https?$/ }),
 });
 
+/** What goes with a message: facts about the sender's situation, and the shape that the reply must have. */
+const turnOptions = {
+  clientContext: z.union([z.string().min(1), z.array(z.string().min(1)), z.record(z.string(), z.unknown())]).optional(),
+  outputSchema: z.record(z.string(), z.unknown()).optional(),
+};
+
 /** Requests of clients are strict: what a member does not know it would silently not do. */
 export const createSessionSchema = z.strictObject({
   message: messageSchema.optional(),
+  ...turnOptions,
   operationId: z.string().min(1).max(256).optional(),
   callback: callbackSchema.optional(),
   capabilities: z.object({ requestInput: z.boolean().optional() }).optional(),
@@ -47,12 +54,16 @@ export const createSessionSchema = z.strictObject({
 export const sendSchema = z.strictObject({
   message: messageSchema,
   turnPolicy: z.enum(["steer", "queue"]).optional(),
+  ...turnOptions,
   operationId: z.string().min(1).max(256).optional(),
   /** Beyond the protocol: where the reply of a follow-up to a delegated session goes. */
   callback: callbackSchema.optional(),
 });
 
 export const cancelSchema = z.strictObject({ turnId: z.string().min(1).optional() });
+export const retrySchema = z.strictObject({ turnId: z.string().min(1).optional() });
+/** Requests that say all with their path. */
+export const emptySchema = z.strictObject({});
 export const resetSchema = z.strictObject({ reason: z.string().max(512).optional() });
 
 export const turnOutcomeSchema = z.object({
@@ -84,3 +95,4 @@ export const acceptedSchema = z.object({
 export type Callback = z.infer<typeof callbackSchema>;
 export type TurnOutcome = z.infer<typeof turnOutcomeSchema>;
 export type CreateSession = z.infer<typeof createSessionSchema>;
+export type SendMessage = z.infer<typeof sendSchema>;

@@ -137,3 +137,16 @@ describe("§4 the projection", () => {
     ).toBe(0);
   });
 });
+
+test.each([
+  [undefined, 115_200],
+  [{}, 115_200],
+  [{ modelContextWindowTokens: 10_000 }, 9_000],
+  [{ modelContextWindowTokens: 10_000, compaction: { thresholdPercent: 0.5 } }, 5_000],
+  [{ compaction: false as const }, undefined],
+])("§16 an agent of %j shortens its history at %j tokens", (options, compactAt) => {
+  const root = options === undefined ? node("root") : node("root", { source: "agent.ts" });
+  const manifest: Manifest = { version: 1, member: "lead", buildId: "b", nodes: [root] };
+  const registry = createRegistry(manifest, { "agent.ts": defineAgent(options ?? {}) });
+  expect(registry.root.compactAt).toBe(compactAt);
+});

@@ -30,6 +30,8 @@ export type RegisteredSubagent =
 export interface RegisteredNode {
   readonly manifest: ManifestNode;
   readonly model: LanguageModel | undefined;
+  /** Tokens of a prompt from which on its history is to be shortened; absent: never. */
+  readonly compactAt?: number;
   readonly instructions: string | undefined;
   readonly tools: ReadonlyMap<string, RegisteredTool>;
   readonly subagents: ReadonlyMap<string, RegisteredSubagent>;
@@ -78,6 +80,7 @@ function register(node: ManifestNode, modules: Modules): RegisteredNode {
   return {
     manifest: node,
     model: agent?.model,
+    ...toCompactAt(agent),
     instructions,
     tools: new Map(
       node.tools.map((tool) => [
@@ -87,6 +90,15 @@ function register(node: ManifestNode, modules: Modules): RegisteredNode {
     ),
     subagents: new Map(node.subagents.map((subagent) => [subagent.name, toSubagent(subagent, modules)])),
   };
+}
+
+const DEFAULT_CONTEXT_WINDOW = 128_000;
+const DEFAULT_THRESHOLD = 0.9;
+
+function toCompactAt(agent: AgentDefinition | undefined): { compactAt?: number } {
+  if (agent?.compaction === false) return {};
+  const { thresholdPercent = DEFAULT_THRESHOLD } = agent?.compaction ?? {};
+  return { compactAt: Math.floor((agent?.modelContextWindowTokens ?? DEFAULT_CONTEXT_WINDOW) * thresholdPercent) };
 }
 
 function toSubagent(manifest: ManifestSubagent, modules: Modules): RegisteredSubagent {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { BASE, createTestApp, hanging, saying } from "./app.fixture.ts";
-import { scriptedModel } from "../testing/scripted-model.ts";
+import { BASE, createTestApp, hanging, saying } from "../app.fixture.ts";
+import { scriptedModel } from "../../testing/scripted-model.ts";
 
 describe("POST session", () => {
   test("PROTOCOL: creates a session, accepted before it is worked on", async () => {
