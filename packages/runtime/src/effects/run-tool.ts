@@ -35,8 +35,6 @@ export async function runTool(
       return settle("failed", invalidInput(toolName, problems.join("; ")));
     }
     if (signal.aborted) return undefined;
-    // A crash stopped it, and a message says that it should stop: it is not started again.
-    if (steered.aborted) return settle("failed", steeredTool(toolName));
     const output = await definition.execute(input.data, {
       session: {
         id: state.sessionId,
