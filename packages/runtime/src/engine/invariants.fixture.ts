@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { EVENT_SCHEMAS } from "../protocol/events.ts";
+import { decide } from "./decide.ts";
 import type { Entry } from "./entry.ts";
 import type { Delivery, ReplyTo } from "./state.ts";
 import { fold, type Observer, type SimSession, type Step, type World } from "./world.fixture.ts";
@@ -267,7 +268,11 @@ function cover(coverage: Coverage, session: SimSession, { before, input, entries
   if (has("session.completed")) coverage[input.kind === "reset" ? "reset" : "expired"]++;
   if (has("message.received") && has("step.started") && before?.turn?.phase === "model" && input.kind === "deliver")
     coverage.steeredEarly++;
-  if (input.kind === "deliver" && Object.values(after?.turn?.pending ?? {}).some(({ steered }) => steered))
+  if (
+    input.kind === "deliver" &&
+    after !== undefined &&
+    decide(after).some((effect) => effect.kind === "tool" && effect.steered)
+  )
     coverage.toolSteered++;
   if (has("compaction.completed")) coverage[before?.turn === undefined ? "compactedBetween" : "compacted"]++;
   if (has("compaction.failed")) coverage.compactionFailed++;
