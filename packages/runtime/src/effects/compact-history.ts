@@ -1,9 +1,12 @@
+import type { ToolSet } from "ai";
 import type { Effect } from "../engine/decide.ts";
+import { withoutContext } from "../engine/history.ts";
 import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import { COMPACTION_PROMPT } from "../engine/text.ts";
 import { publicMessageOf } from "../errors.ts";
 import { resolveModel } from "../models/resolve-model.ts";
+import { projectTools } from "../registry/projection.ts";
 import type { Member } from "./perform.ts";
 import { toModelMessages } from "./to-model-messages.ts";
 import { toUsage } from "./usage.ts";
@@ -15,7 +18,8 @@ const MAX_RETRIES = 2;
 
 /**
  * Lets the agent's own model write what takes the place of its history. The prompt begins as that of a step does, so
- * that what the provider has cached of it serves here, too.
+ * that what the provider has cached of it serves here, too; its tools are named because some providers take no history
+ * of calls without them. What was to be known for one turn only does not get into the summary.
  */
 export async function compactHistory(
   member: Member,
@@ -26,15 +30,22 @@ export async function compactHistory(
   try {
     const node = member.registry().node(state.nodeId);
     const { model } = await resolveModel(node.model, member.env);
-    const { generateText } = await import("ai");
-    const history = state.history.slice(0, state.history.length - kept);
-    const { text, usage } = await generateText({
+    const { generateText, jsonSchema, tool } = await import("ai");
+    const tools: ToolSet = {};
+    for (const { name, description, inputSchema } of projectTools(node).values()) {
+      tools[name] = tool({ description, inputSchema: jsonSchema(inputSchema) });
+    }
+    const history = state.history.slice(0, state.history.length - kept).map(withoutContext);
+    const { text, finishReason, usage } = await generateText({
       model,
       ...(node.instructions === undefined ? {} : { system: node.instructions }),
       messages: [...toModelMessages(history), { role: "user", content: COMPACTION_PROMPT }],
+      ...(Object.keys(tools).length === 0 ? {} : { tools, toolChoice: "none" }),
       abortSignal: signal,
       maxRetries: MAX_RETRIES,
     });
+    // Half of a summary would lose the other half of the history.
+    if (finishReason !== "stop" && finishReason !== "other") return failed(`The summary ended with "${finishReason}".`);
     if (text.trim() === "") return failed("The model's summary was empty.");
     return { kind: "compaction.finished", summary: text, usage: toUsage(usage) };
   } catch (error) {

@@ -37,7 +37,7 @@ async function run(
   const { signal: steered } = new AbortController();
   const context: EffectContext = { state: startTurn().state, signal, steered, interrupted: false, stream: () => {} };
   const call = { callId: "t1", toolName, input, stepIndex: 0, onInterrupt: "retry" } as const;
-  return runTool(member, { id: "tool:turn_0:t1", kind: "tool", turnId: "turn_0", call }, context);
+  return runTool(member, { id: "tool:turn_0:t1", kind: "tool", turnId: "turn_0", call, steered: false }, context);
 }
 
 describe("runTool", () => {

@@ -48,10 +48,16 @@ export async function runTool(
     return settle("completed", toJson(output, toolName));
   } catch (error) {
     if (signal.aborted) return undefined;
-    if (steered.aborted) return settle("failed", steeredTool(toolName));
+    if (steered.aborted && isAbort(error)) return settle("failed", steeredTool(toolName));
     logFailure(member, toolName, error);
     return settle("failed", failedTool(publicMessageOf(error)));
   }
+}
+
+/** True for what an aborted signal makes an operation throw, also inside of what a library made of that. */
+function isAbort(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === "AbortError" || isAbort(error.cause);
 }
 
 /** One line for the author: the model reads the message, but nobody else would see where it came from. */

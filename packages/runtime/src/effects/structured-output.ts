@@ -30,5 +30,7 @@ export function readOutput(
 }
 
 function withoutFence(text: string): string {
-  return /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
+  const fenced = text.trim();
+  const start = fenced.indexOf("\n");
+  return start > 0 && fenced.startsWith("```") && fenced.endsWith("```") ? fenced.slice(start, -3) : text;
 }

@@ -33,7 +33,7 @@ function toMessages(item: HistoryItem, results: ReadonlyMap<string, ToolItem>): 
     case "user":
       return [...(item.context ?? []).map(toContext), { role: "user", content: toContent(item.parts) }];
     case "note":
-      return [{ role: "user", content: item.text }];
+      return [...(item.context ?? []).map(toContext), { role: "user", content: item.text }];
     case "tool":
       return [];
     case "assistant":

@@ -1,45 +1,33 @@
 import type { EventData } from "../protocol/events.ts";
 import type { Draft } from "./draft.ts";
+import { unreadItems, withoutLastReply } from "./history.ts";
 import type { EffectInput } from "./input.ts";
-import { CHARACTERS_PER_TOKEN, lengthOf, promptTokens } from "./prompt-length.ts";
-import type { Control, SessionState } from "./state.ts";
+import { CHARACTERS_PER_TOKEN, lengthOf, lengthOfAll, promptTokens } from "./prompt-length.ts";
+import type { HistoryItem, SessionState } from "./state.ts";
 
-/** Share of the limit that the last messages may fill and so stay as they are. */
+/** Share of the history that stays as it is behind its summary. */
 const KEPT_SHARE = 0.2;
+/** Share of the limit that must have been said since the last summary: for less, another would gain nothing. */
+const MIN_SHARE = 0.05;
 
 /** True when the step that is about to begin should read a shorter history. */
-export function isTooLong({ state, around, turn }: Draft): boolean {
-  const { compactAt } = around;
-  return (
-    compactAt !== undefined &&
-    !turn.compacted &&
-    promptTokens(state) >= compactAt &&
-    keptItems(state, compactAt) < state.history.length
-  );
+export function isTooLong({ state, around: { compactAt }, turn }: Draft): boolean {
+  if (compactAt === undefined || turn.compacted || promptTokens(state) < compactAt) return false;
+  const gain = lengthOfAll(toSummarize(state, keptItems(state, compactAt)));
+  return gain >= MIN_SHARE * compactAt * CHARACTERS_PER_TOKEN;
 }
 
 /** Asks for a summary of all but the last messages, so that the step that follows has room. */
 export function compactForStep(draft: Draft): void {
-  const { turnId, sequence, stepIndex } = draft.turn;
-  request(draft, keptItems(draft.state, draft.around.compactAt!), { turnId, sequence, stepIndex: stepIndex + 1 });
+  request(draft, keptItems(draft.state, draft.around.compactAt!));
 }
 
-/** Remembers a control for the end of the turn (§16). */
-export function queueControl(draft: Draft, control: Control): void {
-  draft.emit({ public: false, type: "control.queued", data: { control } });
-}
-
-/** Does what was asked for between two turns; stops at a summary, which takes its time. */
-export function runControls(draft: Draft, waiting: () => void): void {
-  while (draft.state.compaction === undefined && draft.state.controls.length > 0) {
-    const [control] = draft.state.controls;
-    draft.emit({ public: false, type: "control.taken", data: {} });
-    if (control === "compact" && draft.state.history.length > 0) return request(draft, 0, {});
-    if (control === "clear") {
-      draft.emit({ public: true, type: "context.cleared", data: toData(draft, promptTokens(draft.state), {}) });
-    }
-    waiting();
-  }
+/** Asks for a summary between two turns; false when there is nothing that it could be of. */
+export function compactNow(draft: Draft): boolean {
+  const kept = retriedItems(draft.state);
+  if (toSummarize(draft.state, kept).length === 0) return false;
+  request(draft, kept);
+  return true;
 }
 
 /** Puts the summary into the place of what it is one of. */
@@ -47,35 +35,38 @@ export function finishCompaction(
   draft: Draft,
   { summary, usage }: Omit<Extract<EffectInput, { kind: "compaction.finished" }>, "kind">,
 ): void {
-  const { usageInputTokens } = draft.state.compaction!;
-  draft.emit({
-    public: true,
-    type: "compaction.completed",
-    data: toData(draft, usageInputTokens, coordinates(draft)),
-    inner: { summary, usage },
-  });
+  const data = toData(draft, draft.state.compaction!.usageInputTokens);
+  draft.emit({ public: true, type: "compaction.completed", data, inner: { summary, usage } });
 }
 
-function request(draft: Draft, kept: number, at: Coordinates): void {
-  const data = toData(draft, promptTokens(draft.state), at);
+/** Leaves all that was said behind; tasks stay, and can be continued (§16). */
+export function clearHistory(draft: Draft): void {
+  draft.emit({ public: true, type: "context.cleared", data: toData(draft, promptTokens(draft.state)) });
+}
+
+function request(draft: Draft, kept: number): void {
+  const data = toData(draft, promptTokens(draft.state));
   draft.emit({ public: true, type: "compaction.requested", data, inner: { kept } });
 }
 
-type Coordinates = Pick<EventData<"compaction.requested">, "turnId" | "sequence" | "stepIndex">;
-
-function coordinates({ state }: Draft): Coordinates {
-  if (state.turn === undefined) return {};
-  const { turnId, sequence, stepIndex } = state.turn;
-  return { turnId, sequence, stepIndex: stepIndex + 1 };
-}
-
-function toData({ around }: Draft, usageInputTokens: number, at: Coordinates): EventData<"compaction.requested"> {
+function toData({ around, state: { turn } }: Draft, usageInputTokens: number): EventData<"compaction.requested"> {
+  const at = turn && { turnId: turn.turnId, sequence: turn.sequence, stepIndex: turn.stepIndex + 1 };
   return { ...at, modelId: around.modelId, usageInputTokens };
 }
 
-/** How many items at the end of the history fit into their share. A call and its results stay together. */
-function keptItems({ history }: SessionState, compactAt: number): number {
-  let room = compactAt * CHARACTERS_PER_TOKEN * KEPT_SHARE;
+/** What a summary would be of, without the summary before it. */
+function toSummarize({ history }: SessionState, kept: number): readonly HistoryItem[] {
+  return history.slice(0, history.length - kept).filter((item) => item.role !== "note" || item.summary !== true);
+}
+
+/**
+ * How many items at the end of the history stay as they are: what fits into their share, and all that the model has
+ * not answered to. A call and its results stay together.
+ */
+function keptItems(state: SessionState, compactAt: number): number {
+  const { history } = state;
+  // By the provider's count a share of the limit, however many characters its tokens have.
+  let room = KEPT_SHARE * lengthOfAll(history) * Math.min(1, compactAt / promptTokens(state));
   let kept = 0;
   for (let at = history.length - 1; at >= 0; at--) {
     const item = history[at]!;
@@ -83,5 +74,12 @@ function keptItems({ history }: SessionState, compactAt: number): number {
     if (room < 0) break;
     if (item.role !== "tool") kept = history.length - at;
   }
-  return kept;
+  return Math.max(kept, unreadItems(history));
+}
+
+/** What a failed turn was told and never answered stays, so that it can be done again. */
+function retriedItems({ history, failed }: SessionState): number {
+  if (failed === undefined) return 0;
+  const told = withoutLastReply(history);
+  return unreadItems(told) + history.length - told.length;
 }

@@ -1,9 +1,17 @@
 import type { Outgoing, PendingCall, RemoteTarget, SessionState, Task, TaskCall } from "./state.ts";
+import { isSteered } from "./steering.ts";
 
 /** Work that should be running for a session, each with an id that stays the same across restarts. */
 export type Effect =
   | { readonly id: string; readonly kind: "model"; readonly failures: number }
-  | { readonly id: string; readonly kind: "tool"; readonly turnId: string; readonly call: PendingCall }
+  | {
+      readonly id: string;
+      readonly kind: "tool";
+      readonly turnId: string;
+      readonly call: PendingCall;
+      /** The turn's caller has sent another message: the call may stop early (§16). */
+      readonly steered: boolean;
+    }
   /** The history without its last `kept` items becomes a summary. */
   | { readonly id: string; readonly kind: "compact"; readonly kept: number }
   | {
@@ -22,17 +30,20 @@ export function decide(state: SessionState): readonly Effect[] {
   return [...turnEffects(state), ...compactEffects(state), ...taskEffects(state), ...outgoingEffects(state)];
 }
 
-function turnEffects({ turn, ended }: SessionState): Effect[] {
+function turnEffects(state: SessionState): Effect[] {
+  const { turn, ended } = state;
   if (turn === undefined || ended) return [];
   if (turn.phase === "model") {
     const id = `model:${turn.turnId}:${turn.stepIndex}:${turn.attempt}`;
     return [{ id, kind: "model", failures: turn.failures }];
   }
+  const steered = isSteered(state);
   return Object.values(turn.pending).map((call) => ({
     id: `tool:${turn.turnId}:${call.callId}`,
     kind: "tool",
     turnId: turn.turnId,
     call,
+    steered,
   }));
 }
 

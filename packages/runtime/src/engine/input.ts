@@ -1,7 +1,7 @@
 import type { Usage } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { Entry } from "./entry.ts";
-import type { Delivery, HistoryItem, RemoteTarget, SessionOrigin, SessionState } from "./state.ts";
+import type { Control, Delivery, HistoryItem, RemoteTarget, SessionOrigin, SessionState } from "./state.ts";
 
 /** The first input of every session. */
 export interface OpenInput {
@@ -31,9 +31,8 @@ export type MailInput =
   | OpenInput
   | { readonly kind: "deliver"; readonly delivery: Delivery }
   | { readonly kind: "cancel"; readonly turnId?: string }
-  | { readonly kind: "compact" | "clear" }
-  /** Does the failed turn `turnId` again. */
-  | { readonly kind: "retry"; readonly turnId: string; readonly principal: Principal }
+  /** `retry`: does the failed turn `turnId` again. */
+  | Control
   | { readonly kind: "reset"; readonly reason?: string }
   | ChildSettledInput;
 

@@ -47,7 +47,7 @@ function play(numbers: readonly number[]): void {
     principal: chance(70) ? CALLERS[0]! : CALLERS[1]!,
     policy: chance(60) ? "steer" : "queue",
     ...(chance(15) ? { outputSchema: { type: "object" } } : {}),
-    ...(chance(15) ? { context: ["on the billing page"] } : {}),
+    ...(chance(15) ? { context: [`situation ${sent}`] } : {}),
   });
 
   const respond = (state: SessionState): EffectInput => {
@@ -201,6 +201,19 @@ function play(numbers: readonly number[]): void {
     world.settle(session, id, done);
   };
 
+  const fork = ({ sessionId, history }: SessionState): void => {
+    if (all().length > 8) return;
+    world.open("here", "person", `fork-${++sent}`, {
+      kind: "open",
+      nodeId: "root",
+      agentName: "root",
+      origin: { kind: "root" },
+      initiator: CALLERS[0]!,
+      first: person(),
+      fork: { sessionId, index: 0, history: JSON.parse(JSON.stringify(history)) },
+    });
+  };
+
   const interfere = (): void => {
     const roll = pick(100);
     const root = chance(70) ? all()[0]! : oneOf(all());
@@ -218,7 +231,8 @@ function play(numbers: readonly number[]): void {
     else if (roll < 82 && root.state?.failed !== undefined) {
       const { turnId } = root.state.failed;
       world.accept(root.id, "person", `p${++sent}`, { kind: "retry", turnId, principal: CALLERS[0]! });
-    } else if (roll < 83 && root.state !== undefined) world.pass(root, chance(50) ? 10 : 1_000);
+    } else if (roll < 84 && root.state !== undefined) fork(root.state);
+    else if (roll < 85 && root.state !== undefined) world.pass(root, chance(50) ? 10 : 1_000);
     else if (roll < 91) world.crash(oneOf(["here", "there"]));
     else expect(fold(root.log)).toEqual(root.state);
   };

@@ -1,7 +1,9 @@
 import { expect } from "vitest";
 import { EVENT_SCHEMAS } from "../protocol/events.ts";
+import { decide } from "./decide.ts";
 import type { Entry } from "./entry.ts";
 import type { Delivery, ReplyTo } from "./state.ts";
+import { createPromptCheck } from "./prompts.fixture.ts";
 import { fold, type Observer, type SimSession, type Step, type World } from "./world.fixture.ts";
 
 /** States that a run reached; a suite that never reaches one of them proves nothing about it. */
@@ -32,7 +34,10 @@ export type Coverage = Record<
   | "again"
   | "refusedOutput"
   | "structured"
-  | "expired",
+  | "expired"
+  | "forked"
+  | "retriedShorter"
+  | "contextKept",
   number
 >;
 
@@ -65,6 +70,9 @@ export function createCoverage(): Coverage {
     "refusedOutput",
     "structured",
     "expired",
+    "forked",
+    "retriedShorter",
+    "contextKept",
   ] as const;
   return Object.fromEntries(names.map((name) => [name, 0])) as Coverage;
 }
@@ -76,8 +84,11 @@ interface Ledger {
   readonly steps: Set<string>;
   readonly read: Set<string>;
   readonly accepted: Map<string, Delivery>;
+  /** Accepted and neither read nor dropped, in order. */
+  waiting: string[];
   readonly dropped: Set<string>;
   readonly calls: Set<string>;
+  readonly shortened: Set<string>;
   readonly texts: string[];
   shown: number;
   toShow: number;
@@ -88,6 +99,7 @@ interface Ledger {
 /** Watches every advance of a world and fails at the first that breaks an invariant. */
 export function createInvariants(coverage: Coverage): Observer & { atRest(world: World): void } {
   const ledgers = new Map<string, Ledger>();
+  const checkPrompts = createPromptCheck();
   const ledgerOf = ({ id }: SimSession): Ledger => {
     const known = ledgers.get(id);
     if (known !== undefined) return known;
@@ -98,8 +110,10 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
       steps: new Set(),
       read: new Set(),
       accepted: new Map(),
+      waiting: [],
       dropped: new Set(),
       calls: new Set(),
+      shortened: new Set(),
       texts: [],
       shown: 0,
       toShow: 0,
@@ -120,6 +134,7 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
         const { principal, policy } = ledger.accepted.get(entry.inner!.deliveryIds[0]!)!;
         expect([principal, policy], "only the turn's own caller steers").toEqual([before.turn!.principal, "steer"]);
       }
+      checkPrompts(session, step);
       cover(coverage, session, step);
       if (input.kind === "cancel" && sender !== "person") {
         const settled = (to: ReplyTo): boolean =>
@@ -192,9 +207,11 @@ function check(session: SimSession, ledger: Ledger, entry: Entry): void {
   switch (entry.type) {
     case "delivery.queued":
       ledger.accepted.set(entry.data.delivery.deliveryId, entry.data.delivery);
+      ledger.waiting.push(entry.data.delivery.deliveryId);
       break;
     case "delivery.dropped":
       ledger.dropped.add(entry.data.deliveryId);
+      ledger.waiting = ledger.waiting.filter((id) => id !== entry.data.deliveryId);
       break;
     case "turn.started":
       expect(entry.data).toMatchObject({ turnId: `turn_${ledger.turns}`, sequence: ledger.turns });
@@ -205,6 +222,7 @@ function check(session: SimSession, ledger: Ledger, entry: Entry): void {
       for (const id of entry.inner!.deliveryIds) {
         expect(ledger.read.has(id), `${id} is read twice`).toBe(false);
         ledger.read.add(id);
+        expect(ledger.waiting.shift(), "messages are read in the order in which they were accepted").toBe(id);
       }
       break;
     case "step.started": {
@@ -222,6 +240,14 @@ function check(session: SimSession, ledger: Ledger, entry: Entry): void {
         ledger.calls.add(callId);
       }
       break;
+    case "compaction.requested": {
+      const { turnId, stepIndex } = entry.data;
+      if (turnId === undefined) break;
+      const key = `${turnId}/${stepIndex}`;
+      expect(ledger.shortened.has(key), `${key} is shortened for twice`).toBe(false);
+      ledger.shortened.add(key);
+      break;
+    }
     case "task.started":
       expect(ledger.started.has(entry.data.callId)).toBe(false);
       ledger.started.set(entry.data.callId, entry.data.taskId);
@@ -267,12 +293,19 @@ function cover(coverage: Coverage, session: SimSession, { before, input, entries
   if (has("session.completed")) coverage[input.kind === "reset" ? "reset" : "expired"]++;
   if (has("message.received") && has("step.started") && before?.turn?.phase === "model" && input.kind === "deliver")
     coverage.steeredEarly++;
-  if (input.kind === "deliver" && Object.values(after?.turn?.pending ?? {}).some(({ steered }) => steered))
+  if (
+    input.kind === "deliver" &&
+    after !== undefined &&
+    decide(after).some((effect) => effect.kind === "tool" && effect.steered)
+  )
     coverage.toolSteered++;
   if (has("compaction.completed")) coverage[before?.turn === undefined ? "compactedBetween" : "compacted"]++;
   if (has("compaction.failed")) coverage.compactionFailed++;
   if (has("context.cleared")) coverage.cleared++;
   if (entries.some((entry) => entry.type === "turn.started" && entry.data.retryOf !== undefined)) coverage.again++;
+  if (input.kind === "open" && input.fork !== undefined) coverage.forked++;
+  if (has("compaction.completed") && after?.failed !== undefined) coverage.retriedShorter++;
+  if (after?.history.some((item) => item.role === "note" && item.context !== undefined)) coverage.contextKept++;
   if (has("output.refused")) coverage.refusedOutput++;
   if (has("result.completed")) coverage.structured++;
   if (has("message.received") && before?.turn !== undefined && !has("turn.started")) {

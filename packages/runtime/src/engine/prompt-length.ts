@@ -10,16 +10,28 @@ export function promptTokens({ prompt }: Pick<SessionState, "prompt">): number {
   return prompt.tokens + Math.ceil(prompt.characters / CHARACTERS_PER_TOKEN);
 }
 
+/** Characters that items add to the prompt, about. */
+export function lengthOfAll(history: readonly HistoryItem[]): number {
+  return history.reduce((length, item) => length + lengthOf(item), 0);
+}
+
 /** Characters that an item adds to the prompt, about. */
 export function lengthOf(item: HistoryItem): number {
   switch (item.role) {
     case "user":
-      return item.parts.reduce((length, part) => length + (part.type === "text" ? part.text.length : FILE_LENGTH), 0);
+      return item.parts.reduce(
+        (length, part) => length + (part.type === "text" ? part.text.length : FILE_LENGTH),
+        lengthOfContext(item),
+      );
     case "note":
-      return item.text.length;
+      return item.text.length + lengthOfContext(item);
     case "assistant":
       return item.text.length + (item.calls.length === 0 ? 0 : JSON.stringify(item.calls).length);
     case "tool":
       return typeof item.output === "string" ? item.output.length : JSON.stringify(item.output ?? null).length;
   }
+}
+
+function lengthOfContext({ context = [] }: { readonly context?: readonly string[] }): number {
+  return context.reduce((length, text) => length + text.length, 0);
 }

@@ -1,11 +1,12 @@
 import type { Action } from "../protocol/events.ts";
 import { inStep, type Draft } from "./draft.ts";
+import { completeTurn, failTurn } from "./end-turn.ts";
 import type { EffectInput, ResolvedCall } from "./input.ts";
 import type { SessionState } from "./state.ts";
 import { isSteered } from "./steering.ts";
+import { beginStep, holdTurn, restartStep, resumeAfterCalls } from "./step.ts";
 import { answer, callAgent, working } from "./tasks.ts";
 import { EMPTY_REPLY_NOTE, refusedOutput } from "./text.ts";
-import { beginStep, completeTurn, failTurn, holdTurn, restartStep, resumeAfterCalls } from "./turn.ts";
 
 /** Provider calls of one step in all (§19). */
 const MAX_PROVIDER_CALLS = 3;
@@ -15,23 +16,51 @@ const MAX_REFUSALS = 2;
 type Responded = Extract<EffectInput, { kind: "model.responded" }>;
 type Failed = Extract<EffectInput, { kind: "model.failed" }>;
 
+/** What a response leads to: only a `reply` ends the turn well. */
+type Next = "calls" | "step" | "tasks" | "emptyReply" | "cutOff" | "refused" | "reply";
+
+/** The model has begun to answer: a message no longer restarts the step (§16). */
+export function modelBegan(draft: Draft): void {
+  if (draft.state.turn?.phase !== "model" || draft.turn.spoke) return;
+  draft.emit({ public: false, type: "output.began", data: {} });
+}
+
 /** Commits a model's response and starts what it asks for. */
 export function modelResponded(draft: Draft, response: Responded): void {
   if (draft.state.turn?.phase !== "model") return;
-  const goesOn = response.calls.length > 0 || isHeld(draft);
-  commitText(draft, response, goesOn);
-  if (response.calls.length > 0) return startCalls(draft, response);
+  const next = nextOf(draft, response);
+  commitText(draft, response, next);
+  if (next === "calls") return startCalls(draft, response);
   const { output } = response;
-  if (output?.valid === true && !goesOn) {
+  if (next === "reply" && output?.valid === true) {
     draft.emit({ public: true, type: "result.completed", data: { ...inStep(draft), result: output.value } });
   }
   completeStep(draft, response);
-  if (isSteered(draft.state) || draft.turn.results.length > 0) return beginStep(draft);
-  if (working(draft).length > 0) return holdTurn(draft);
-  if (output?.valid === false) return refuseOutput(draft, output.problem);
-  if (response.text.trim() === "" && draft.state.origin.kind !== "root") return emptyReply(draft);
-  if (response.finishReason === "length" && draft.state.origin.kind !== "root") return cutOff(draft);
-  completeTurn(draft);
+  switch (next) {
+    case "step":
+      return beginStep(draft);
+    case "tasks":
+      return holdTurn(draft);
+    case "emptyReply":
+      return emptyReply(draft);
+    case "cutOff":
+      return cutOff(draft);
+    case "refused":
+      return refuseOutput(draft, response);
+    case "reply":
+      return completeTurn(draft);
+  }
+}
+
+function nextOf(draft: Draft, { calls, text, finishReason, output }: Responded): Next {
+  const { state, turn } = draft;
+  if (calls.length > 0) return "calls";
+  if (isSteered(state) || turn.results.length > 0) return "step";
+  if (working(draft).length > 0) return "tasks";
+  const delegated = state.origin.kind !== "root";
+  if (text.trim() === "" && delegated) return "emptyReply";
+  if (finishReason === "length" && (delegated || turn.outputSchema !== undefined)) return "cutOff";
+  return output?.valid === false ? "refused" : "reply";
 }
 
 /** A provider call failed: once more, or the turn fails with its reason. */
@@ -45,9 +74,10 @@ export function modelFailed(draft: Draft, failure: Failed): void {
   restartStep(draft);
 }
 
-function commitText(draft: Draft, response: Responded, goesOn: boolean): void {
+function commitText(draft: Draft, response: Responded, next: Next): void {
   const { text, reasoning } = response;
   // What a child says before its last word is not its reply, and readers must be able to tell (§6.6).
+  const goesOn = next !== "reply" && next !== "cutOff";
   const finishReason = goesOn && draft.state.origin.kind !== "root" ? "tool-calls" : response.finishReason;
   if (reasoning !== "") {
     draft.emit({
@@ -111,7 +141,9 @@ function emptyReply(draft: Draft): void {
 }
 
 /** Who asked for structured output gets that or a failure: the model is told what is wrong, and asked again. */
-function refuseOutput(draft: Draft, problem: string): void {
+function refuseOutput(draft: Draft, { output }: Responded): void {
+  if (output?.valid !== false) return;
+  const { problem } = output;
   if (draft.turn.refusals >= MAX_REFUSALS) {
     return failTurn(draft, {
       code: "OUTPUT_INVALID",
@@ -122,13 +154,12 @@ function refuseOutput(draft: Draft, problem: string): void {
   beginStep(draft);
 }
 
-/** Half an answer is no success to a caller that can not tell (§19); a person reads the text and its finish reason. */
+/**
+ * Half an answer is no success to a caller that can not tell (§19): another agent, or whoever asked for structured
+ * output. A person reads the text and its finish reason.
+ */
 function cutOff(draft: Draft): void {
   failTurn(draft, { code: "MODEL_FAILED", message: "The agent's reply was cut off at the output limit of its model." });
-}
-
-function isHeld(draft: Draft): boolean {
-  return isSteered(draft.state) || draft.turn.results.length > 0 || working(draft).length > 0;
 }
 
 /** Some providers number their calls anew in every response. Ids that were forgotten with a history had another end. */

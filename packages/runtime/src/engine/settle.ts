@@ -2,7 +2,7 @@ import type { Draft } from "./draft.ts";
 import type { ChildSettledInput, EffectInput } from "./input.ts";
 import type { Task, TaskCall } from "./state.ts";
 import { emitSettled, stopChild, tellRemote } from "./tasks.ts";
-import { beginStep } from "./turn.ts";
+import { beginStep } from "./step.ts";
 
 /** A child's turn ended. One reply settles all calls of its task, once the child has read all of them (§6.3). */
 export function settleCalls(draft: Draft, settled: Omit<ChildSettledInput, "kind">): void {

@@ -32,13 +32,22 @@ export interface Delivery {
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a person may do to the history between two turns (§16). */
-export type Control = "compact" | "clear";
+/** What a person may ask for between two turns (§16). */
+export type Control =
+  | { readonly kind: "compact" | "clear" }
+  | { readonly kind: "retry"; readonly turnId: string; readonly principal: Principal };
 
 /** What the model has seen and said, in order. */
 export type HistoryItem =
   | { readonly role: "user"; readonly parts: readonly MessagePart[]; readonly context?: readonly string[] }
-  | { readonly role: "note"; readonly text: string }
+  | {
+      readonly role: "note";
+      readonly text: string;
+      /** It stands for all that was said before it. */
+      readonly summary?: true;
+      /** Of the messages it stands for, while their turn goes on. */
+      readonly context?: readonly string[];
+    }
   | {
       readonly role: "assistant";
       readonly stepKey: string;
@@ -66,8 +75,6 @@ export interface PendingCall {
   readonly input: unknown;
   readonly stepIndex: number;
   readonly onInterrupt: "retry" | "fail";
-  /** The turn's caller has sent another message since: the call may stop early. */
-  readonly steered?: true;
   /** How often a crash stopped it; absent: never. */
   readonly interruptions?: number;
 }

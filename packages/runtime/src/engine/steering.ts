@@ -6,7 +6,7 @@ export function isSteered({ queue, turn }: SessionState): boolean {
   return next !== undefined && turn !== undefined && steers(next, turn);
 }
 
-export function steers({ policy, principal }: Delivery, { principal: caller }: Turn): boolean {
+function steers({ policy, principal }: Delivery, { principal: caller }: Turn): boolean {
   const own = principal.authenticator === caller.authenticator && principal.principalId === caller.principalId;
   return own && policy === "steer";
 }

@@ -91,7 +91,7 @@ export const COMPACTION_PROMPT =
 
 /** What a shortened history begins with. */
 export function compactedHistory(summary: string): string {
-  return `The conversation before this was replaced by your notes on it:\n\n${summary}`;
+  return `The conversation before this was replaced by your notes on it:\n\n${withoutMarkup(summary)}`;
 }
 
 export function failedTool(message: string): string {
@@ -133,6 +133,9 @@ export function taskResultMessage(results: readonly TaskResult[]): string {
   return blocks.join("\n");
 }
 
+/** What the note of a session's tasks begins with. */
+export const TASKS_NOTE = "[Tasks]";
+
 export interface TaskLine {
   readonly taskId: string;
   readonly tool: string;
@@ -144,17 +147,22 @@ export function tasksNote(working: readonly TaskLine[], idle: readonly TaskLine[
   const section = (tag: string, tasks: readonly TaskLine[]): string[] =>
     tasks.length === 0 ? [] : [`<${tag}>`, ...tasks.map(line), `</${tag}>`];
   const body = [...section("working", working), ...section("idle", idle)];
-  return ["[Tasks]", ...(body.length === 0 ? ["No task is working or idle."] : body)].join("\n");
+  return [TASKS_NOTE, ...(body.length === 0 ? ["No task is working or idle."] : body)].join("\n");
 }
 
 /** Undoes {@link taskResultMessage}'s escaping. */
 export function unescapeMarkup(text: string): string {
-  return text.replaceAll("&lt;", "<").replaceAll("[\u200bTasks]", "[Tasks]").replaceAll("&amp;", "&");
+  return text.replaceAll("&lt;", "<").replaceAll("[\u200bTasks]", TASKS_NOTE).replaceAll("&amp;", "&");
 }
 
 /** Keeps a child's words from closing their block, opening another, or posing as a note. */
 function escapeMarkup(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("[Tasks]", "[\u200bTasks]");
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(TASKS_NOTE, "[\u200bTasks]");
+}
+
+/** Keeps notes that quote a block or a note from being one; all else of them stays as the model wrote it. */
+function withoutMarkup(text: string): string {
+  return text.replaceAll(/<(?=\/?task_result)/g, "&lt;").replaceAll(TASKS_NOTE, "[\u200bTasks]");
 }
 
 function clip(text: string, bytes: number, lines: number): string {

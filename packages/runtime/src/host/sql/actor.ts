@@ -216,7 +216,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     }
     for (const effect of wanted.values()) {
       if (!running.has(effect.id)) void start(effect, wasInterrupted(effect));
-      if (effect.kind === "tool" && effect.call.steered) running.get(effect.id)?.steering.abort();
+      if (effect.kind === "tool" && effect.steered) running.get(effect.id)?.steering.abort();
     }
   };
 
@@ -227,7 +227,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
       steering: new AbortController(),
       deltas: [],
     };
-    if (effect.kind === "tool" && effect.call.steered) run.steering.abort();
+    if (effect.kind === "tool" && effect.steered) run.steering.abort();
     running.set(effect.id, run);
     const current = (): boolean => running.get(effect.id) === run && !stopped;
     try {
