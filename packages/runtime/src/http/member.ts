@@ -52,7 +52,7 @@ export interface Member {
 /**
  * Puts the parts of a member together: the one composition root, whatever serves it.
  *
- * @throws AgentError `STORE_LOCKED`, `STORE_UNUSABLE`, `CONFIG_INVALID`, `ENV_MISSING`.
+ * @throws AgentError `STORE_LOCKED`, `STORE_UNUSABLE`, `STORE_FULL`, `CONFIG_INVALID`, `ENV_MISSING`.
  */
 export async function createMember(bundle: Bundle, options: MemberOptions): Promise<Member> {
   const { env, storeFolder, isTemporary = false, origin, log } = options;

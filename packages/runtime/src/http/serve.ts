@@ -13,7 +13,7 @@ export { exitWith } from "./start-error.ts";
  * the store, default `.eve/store`) and `EVE_ORIGIN` (origin under which others reach this member, when that is not
  * its own address).
  *
- * @throws AgentError `STORE_LOCKED`, `STORE_UNUSABLE`, `PORT_IN_USE`, `CONFIG_INVALID`.
+ * @throws AgentError `STORE_LOCKED`, `STORE_UNUSABLE`, `STORE_FULL`, `PORT_IN_USE`, `CONFIG_INVALID`.
  */
 export async function serve(bundle: Bundle): Promise<Member> {
   const { env } = process;

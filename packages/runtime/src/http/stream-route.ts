@@ -19,6 +19,8 @@ export async function streamSession(c: Context<{ Variables: Variables }>, host: 
   if (!follow || c.req.query("includeTailIndex") === "1") {
     headers["x-eve-stream-tail-index"] = String(head.nextIndex - 1);
   }
+  // A store that can not be read is an answer, not a stream that breaks off at once.
+  if (from < head.nextIndex) await host.events(sessionId, from, 1);
   if (isHead(c)) return new Response(null, { headers });
   const stream = createEventStream({ host, sessionId, from, ...(follow ? {} : { until: head.nextIndex }) });
   return new Response(stream, { headers });

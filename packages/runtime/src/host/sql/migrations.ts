@@ -44,7 +44,7 @@ const MIGRATIONS = [
 /**
  * Sets up the connection and brings the file to the current version.
  *
- * @throws AgentError `STORE_UNUSABLE`
+ * @throws AgentError `STORE_UNUSABLE`, `STORE_FULL`
  */
 export function migrate(db: DatabaseSync): void {
   const version = configure(db);
@@ -59,9 +59,14 @@ export function migrate(db: DatabaseSync): void {
       },
     );
   }
-  MIGRATIONS.slice(version).forEach((statements, offset) => {
-    db.exec(`BEGIN IMMEDIATE; ${statements} PRAGMA user_version = ${version + offset + 1}; COMMIT;`);
-  });
+  try {
+    MIGRATIONS.slice(version).forEach((statements, offset) => {
+      db.exec(`BEGIN IMMEDIATE; ${statements} PRAGMA user_version = ${version + offset + 1}; COMMIT;`);
+    });
+  } catch (error) {
+    db.close();
+    throw toUnusable(error);
+  }
 }
 
 function configure(db: DatabaseSync): number {

@@ -8,6 +8,7 @@ import { AgentError } from "../../errors.ts";
 import { describeHost, SURROUNDINGS } from "../conformance.fixture.ts";
 import { createSqlHost } from "./host.ts";
 import { lockStore } from "./lock.ts";
+import { toUnusable } from "./unusable.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { StaleVersion, type Store } from "./store.ts";
 
@@ -132,6 +133,11 @@ test.each([
 
 test("a database that is a folder is no store", () => {
   expect(thrownBy(() => openSqliteStore(newFolder()))).toMatchObject({ code: "STORE_UNUSABLE" });
+});
+
+test("no space for a file beside the database is no space for the store", () => {
+  const problem = toUnusable(Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" }));
+  expect(problem).toMatchObject({ code: "STORE_FULL", fix: expect.stringContaining("space") });
 });
 
 function thrownBy(body: () => unknown): AgentError {

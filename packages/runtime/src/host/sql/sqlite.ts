@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { accessSync, constants } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Entry, FactType } from "../../engine/entry.ts";
 import type { OpenInput } from "../../engine/input.ts";
+import { explainProblems } from "./explain-problems.ts";
 import { migrate } from "./migrations.ts";
 import type { StoredEvent } from "../../engine/ports.ts";
 import { toUnusable } from "./unusable.ts";
@@ -58,7 +60,8 @@ interface LogRow {
  * WAL with `synchronous = NORMAL`: a killed process loses nothing; a power cut may lose the last commits, never
  * the file (docs/decisions/2026-11-30-sqlite-durability.md).
  *
- * @throws AgentError `STORE_UNUSABLE` when the file is corrupt, read-only or of a newer version.
+ * @throws AgentError `STORE_UNUSABLE` when the file is corrupt, read-only or of a newer version, `STORE_FULL` when
+ * there is no space for it; both from every method, too.
  */
 export function openSqliteStore(file: string): Store {
   const db = open(file);
@@ -111,7 +114,7 @@ export function openSqliteStore(file: string): Store {
     if (Number(changes) !== 1) throw new StaleVersion(sessionId);
   };
 
-  return {
+  return explainProblems({
     create: ({ sessionId, operationKey, digest, input }) =>
       transaction(() => {
         if (operationKey !== undefined) {
@@ -167,12 +170,18 @@ export function openSqliteStore(file: string): Store {
     events: (sessionId, from, limit, maxLength = Infinity) => {
       const events: StoredEvent[] = [];
       let length = 0;
-      // Row by row: what does not fit is never read into memory.
-      for (const row of sql(SQL.events).iterate(sessionId, from, limit) as Iterable<unknown> as Iterable<LogRow>) {
-        const line = toLine(row);
-        length += line.length;
-        if (events.length > 0 && length > maxLength) break;
-        events.push({ index: row.idx, line });
+      try {
+        // Row by row: what does not fit is never read into memory.
+        for (const row of sql(SQL.events).iterate(sessionId, from, limit) as Iterable<unknown> as Iterable<LogRow>) {
+          const line = toLine(row);
+          length += line.length;
+          if (events.length > 0 && length > maxLength) break;
+          events.push({ index: row.idx, line });
+        }
+      } catch (error) {
+        // An iteration that failed would fail the next one, too, of whatever session.
+        statements.delete(SQL.events);
+        throw error;
       }
       return events;
     },
@@ -186,13 +195,18 @@ export function openSqliteStore(file: string): Store {
         return value;
       }),
     close: () => db.close(),
-  };
+  });
 }
 
 function open(file: string): DatabaseSync {
+  let db: DatabaseSync | undefined;
   try {
-    return new DatabaseSync(file);
+    db = new DatabaseSync(file);
+    // What may only be read opens without an error, and then fails at every message.
+    if (file !== ":memory:") accessSync(file, constants.W_OK);
+    return db;
   } catch (error) {
+    db?.close();
     throw toUnusable(error);
   }
 }
