@@ -1,6 +1,6 @@
 import type { MailInput } from "../../engine/input.ts";
 import type { DeliveryOutcome, Host } from "../../engine/ports.ts";
-import type { Control, SessionState } from "../../engine/state.ts";
+import type { SessionState } from "../../engine/state.ts";
 import { AgentError } from "../../errors.ts";
 import { cancelSchema, emptySchema, resetSchema, retrySchema } from "../../protocol/wire.ts";
 import { owns } from "../authenticate.ts";
@@ -22,7 +22,7 @@ export async function cancelTurn(c: RouteContext, host: Host): Promise<Response>
 }
 
 /** `POST <base>/session/:id/compact` and `/clear`: what the model remembers becomes a summary, or nothing. */
-export async function controlHistory(c: RouteContext, host: Host, kind: Control): Promise<Response> {
+export async function controlHistory(c: RouteContext, host: Host, kind: "compact" | "clear"): Promise<Response> {
   await readBody(c, emptySchema);
   const state = await ownState(c, host);
   const outcome = state?.started === true ? await deliver(c, host, `${kind}:${newUlid()}`, { kind }) : "unknown";
