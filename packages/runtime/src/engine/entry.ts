@@ -1,6 +1,6 @@
 import type { EventData, EventType, MessagePart, Usage } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
-import type { Delivery, Outgoing, PendingCall, RemoteTarget, ReplyTo, SessionOrigin } from "./state.ts";
+import type { ContentPart, Delivery, Outgoing, PendingCall, RemoteTarget, ReplyTo, SessionOrigin } from "./state.ts";
 
 /**
  * The log of a session is a list of entries. Public ones are the events of its stream; `inner` is what only the
@@ -9,6 +9,9 @@ import type { Delivery, Outgoing, PendingCall, RemoteTarget, ReplyTo, SessionOri
 interface Inner {
   "turn.started": { readonly principal: Principal };
   "message.received": { readonly deliveryIds: readonly string[]; readonly replyTo?: ReplyTo };
+  /** What the provider must get back; of a response with calls it stands with those. */
+  "message.completed": { readonly content: readonly ContentPart[] };
+  "actions.requested": { readonly content: readonly ContentPart[] };
   "task.started": { readonly nodeId?: string; readonly remote?: RemoteTarget; readonly message: string };
   /** `show`: the model reads this result; a reply that settles several calls is shown once (§6.3). */
   "task.settled": { readonly show: boolean };

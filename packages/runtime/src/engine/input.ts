@@ -1,7 +1,7 @@
 import type { Usage } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { Entry } from "./entry.ts";
-import type { Delivery, RemoteTarget, SessionOrigin, SessionState } from "./state.ts";
+import type { ContentPart, Delivery, RemoteTarget, SessionOrigin, SessionState } from "./state.ts";
 
 /** The first input of every session. */
 export interface OpenInput {
@@ -53,6 +53,8 @@ export type EffectInput =
       readonly reasoning: string;
       readonly finishReason: string;
       readonly calls: readonly ResolvedCall[];
+      /** Only when text and calls alone are not what the provider must get back. */
+      readonly content?: readonly ContentPart[];
       readonly usage: Usage;
     }
   | { readonly kind: "model.failed"; readonly code: string; readonly message: string; readonly retryable: boolean }

@@ -85,11 +85,11 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
       }));
     case "message.completed": {
       const stepKey = `${entry.data.turnId}/${entry.data.stepIndex}`;
-      const said = append(state, { role: "assistant", stepKey, text: entry.data.message, calls: [] });
+      const said = append(state, { role: "assistant", stepKey, text: entry.data.message, calls: [], ...entry.inner });
       return inTurn(said, () => ({ reply: entry.data.message }));
     }
     case "actions.requested":
-      return requestActions(state, entry.data);
+      return requestActions(state, entry);
     case "action.result": {
       const { callId, toolName, output } = entry.data.result;
       const answered = append(state, {
@@ -156,7 +156,7 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
 
 function requestActions(
   state: SessionState,
-  data: Extract<Entry, { type: "actions.requested" }>["data"],
+  { data, inner }: Extract<Entry, { type: "actions.requested" }>,
 ): SessionState {
   const stepKey = `${data.turnId}/${data.stepIndex}`;
   const calls = data.actions.map((action) => ({
@@ -167,8 +167,8 @@ function requestActions(
   const last = state.history.at(-1);
   const said =
     last?.role === "assistant" && last.stepKey === stepKey
-      ? { ...state, history: [...state.history.slice(0, -1), { ...last, calls }] }
-      : append(state, { role: "assistant", stepKey, text: "", calls });
+      ? { ...state, history: [...state.history.slice(0, -1), { ...last, calls, ...inner }] }
+      : append(state, { role: "assistant", stepKey, text: "", calls, ...inner });
   return inTurn(said, () => ({ phase: "calls", reply: "" }));
 }
 

@@ -1,7 +1,7 @@
 import type { Action } from "../protocol/events.ts";
 import { inStep, type Draft } from "./draft.ts";
 import type { EffectInput, ResolvedCall } from "./input.ts";
-import type { HistoryItem } from "./state.ts";
+import type { ContentPart, HistoryItem } from "./state.ts";
 import { answer, callAgent, working } from "./tasks.ts";
 import { EMPTY_REPLY_NOTE } from "./text.ts";
 import { beginStep, completeTurn, failTurn, holdTurn, isSteered, resumeAfterCalls } from "./turn.ts";
@@ -57,6 +57,7 @@ function commitText(draft: Draft, response: Responded, goesOn: boolean): void {
       public: true,
       type: "message.completed",
       data: { ...inStep(draft), message: text, finishReason },
+      ...(response.calls.length > 0 ? {} : innerOf(response)),
     });
   }
 }
@@ -67,6 +68,7 @@ function startCalls(draft: Draft, response: Responded): void {
     public: true,
     type: "actions.requested",
     data: { ...inStep(draft), actions: calls.map(toAction) },
+    ...innerOf(response),
   });
   completeStep(draft, response);
   for (const call of calls) {
@@ -87,6 +89,11 @@ function startCalls(draft: Draft, response: Responded): void {
     }
   }
   resumeAfterCalls(draft);
+}
+
+/** Nothing for most responses: their text and calls are all there is, and the log holds those already. */
+function innerOf({ content }: Responded): { inner?: { readonly content: readonly ContentPart[] } } {
+  return content === undefined ? {} : { inner: { content } };
 }
 
 function completeStep(draft: Draft, { finishReason, usage }: Responded): void {
@@ -116,7 +123,10 @@ function isHeld(draft: Draft): boolean {
 }
 
 /** Some providers number their calls anew in every response. */
-function withUniqueIds(calls: readonly ResolvedCall[], history: readonly HistoryItem[]): ResolvedCall[] {
+function withUniqueIds(calls: readonly ResolvedCall[], history: readonly HistoryItem[]): readonly ResolvedCall[] {
+  const ids = new Set(calls.map(({ callId }) => callId));
+  const isKnown = history.some((item) => item.role === "assistant" && item.calls.some(({ callId }) => ids.has(callId)));
+  if (!isKnown && ids.size === calls.length) return calls;
   const seen = new Set(
     history.flatMap((item) => (item.role === "assistant" ? item.calls.map(({ callId }) => callId) : [])),
   );

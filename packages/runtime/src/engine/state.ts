@@ -35,6 +35,8 @@ export type HistoryItem =
       readonly stepKey: string;
       readonly text: string;
       readonly calls: readonly HistoryCall[];
+      /** Absent: the text, then the calls, and nothing that the provider wants back. */
+      readonly content?: readonly ContentPart[];
     }
   | {
       readonly role: "tool";
@@ -43,6 +45,21 @@ export type HistoryItem =
       readonly output: unknown;
       readonly failed: boolean;
     };
+
+/**
+ * A piece of a response in the order the model gave it, with what its provider must get back unchanged, such as the
+ * signature of a thought. Texts and calls are those of the item: the next `length` characters, the next call.
+ */
+export type ContentPart = (
+  | { readonly type: "text"; readonly length: number }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "call" }
+  /** Something that only its provider understands. */
+  | { readonly type: "custom"; readonly kind: string }
+) & { readonly providerMetadata?: ProviderMetadata };
+
+/** JSON of a provider's own, by its name. */
+export type ProviderMetadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface HistoryCall {
   readonly callId: string;
