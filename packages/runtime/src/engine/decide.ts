@@ -2,7 +2,12 @@ import type { Outgoing, PendingCall, RemoteTarget, SessionState, Task, TaskCall 
 
 /** Work that should be running for a session, each with an id that stays the same across restarts. */
 export type Effect =
-  | { readonly id: string; readonly kind: "model"; readonly failures: number }
+  | {
+      readonly id: string;
+      readonly kind: "model";
+      readonly failures: number;
+      readonly retryAfterMs?: number;
+    }
   | { readonly id: string; readonly kind: "tool"; readonly turnId: string; readonly call: PendingCall }
   | {
       readonly id: string;
@@ -24,7 +29,8 @@ function turnEffects({ turn, ended }: SessionState): Effect[] {
   if (turn === undefined || ended) return [];
   if (turn.phase === "model") {
     const id = `model:${turn.turnId}:${turn.stepIndex}:${turn.attempt}`;
-    return [{ id, kind: "model", failures: turn.failures }];
+    const { failures, retryAfterMs } = turn;
+    return [{ id, kind: "model", failures, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }];
   }
   return Object.values(turn.pending).map((call) => ({
     id: `tool:${turn.turnId}:${call.callId}`,

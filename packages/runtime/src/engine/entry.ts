@@ -11,6 +11,7 @@ interface Inner {
   "message.received": { readonly deliveryIds: readonly string[]; readonly replyTo?: ReplyTo };
   /** What the provider must get back; of a response with calls it stands with those. */
   "message.completed": { readonly content: readonly ContentPart[] };
+  "step.failed": { readonly retryAfterMs: number };
   "actions.requested": { readonly content: readonly ContentPart[] };
   "task.started": { readonly nodeId?: string; readonly remote?: RemoteTarget; readonly message: string };
   /** `show`: the model reads this result; a reply that settles several calls is shown once (§6.3). */
@@ -70,7 +71,7 @@ export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadToken
 
 export function addUsage(a: Usage, b: Usage): Usage {
   const cost =
-    a.costUsd === undefined && b.costUsd === undefined ? {} : { costUsd: (a.costUsd ?? 0) + (b.costUsd ?? 0) };
+    a.costUsd === undefined && b.costUsd === undefined ? {} : { costUsd: addCost(a.costUsd ?? 0, b.costUsd ?? 0) };
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
@@ -78,4 +79,9 @@ export function addUsage(a: Usage, b: Usage): Usage {
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     ...cost,
   };
+}
+
+/** Without the noise of binary fractions: a sum of prices reads as one. */
+function addCost(a: number, b: number): number {
+  return Number((a + b).toFixed(12));
 }

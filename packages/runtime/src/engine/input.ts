@@ -57,7 +57,18 @@ export type EffectInput =
       readonly content?: readonly ContentPart[];
       readonly usage: Usage;
     }
-  | { readonly kind: "model.failed"; readonly code: string; readonly message: string; readonly retryable: boolean }
+  | {
+      readonly kind: "model.failed";
+      readonly code: string;
+      readonly message: string;
+      readonly retryable: boolean;
+      /** The status and the like, for programs; public. */
+      readonly details?: Readonly<Record<string, unknown>>;
+      /** What the call cost, as far as its provider said. */
+      readonly usage?: Usage;
+      /** Wait before the next call of this step. */
+      readonly retryAfterMs?: number;
+    }
   | {
       readonly kind: "tool.settled";
       readonly callId: string;

@@ -1,3 +1,4 @@
+import type { Usage } from "../protocol/events.ts";
 import { addUsage, NO_USAGE, type Entry } from "./entry.ts";
 import { reduceTask, settledText } from "./reduce-task.ts";
 import type { HistoryItem, SessionState, Turn } from "./state.ts";
@@ -51,6 +52,7 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
           stepIndex: -1,
           attempt: 0,
           failures: 0,
+          retryAfterMs: undefined,
           pending: {},
           results: [],
           replyTo: [],
@@ -102,11 +104,12 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
       return inTurn(answered, (turn) => ({ pending: omit(turn.pending, callId) }));
     }
     case "step.completed":
-      return inTurn({ ...state, usage: addUsage(state.usage, entry.data.usage) }, ({ usage }) => ({
-        usage: addUsage(usage, entry.data.usage),
-      }));
+      return spend(state, entry.data.usage);
     case "step.failed":
-      return inTurn(state, (turn) => ({ failures: turn.failures + 1 }));
+      return inTurn(spend(state, entry.data.usage ?? NO_USAGE), (turn) => ({
+        failures: turn.failures + 1,
+        retryAfterMs: entry.inner?.retryAfterMs,
+      }));
     case "turn.waiting":
       return inTurn(state, () => ({ phase: "tasks" }));
     case "turn.completed":
@@ -186,6 +189,10 @@ function withoutUnreadFiles(history: SessionState["history"]): SessionState["his
 
 function append(state: SessionState, item: HistoryItem): SessionState {
   return { ...state, history: [...state.history, item] };
+}
+
+function spend(state: SessionState, usage: Usage): SessionState {
+  return inTurn({ ...state, usage: addUsage(state.usage, usage) }, (turn) => ({ usage: addUsage(turn.usage, usage) }));
 }
 
 function inTurn(state: SessionState, change: (turn: Turn) => Partial<Turn>): SessionState {

@@ -29,10 +29,15 @@ export function modelResponded(draft: Draft, response: Responded): void {
 /** A provider call failed: once more, or the turn fails with its reason. */
 export function modelFailed(draft: Draft, failure: Failed): void {
   if (draft.state.turn?.phase !== "model") return;
-  const { code, message } = failure;
+  const { code, message, details, usage, retryAfterMs } = failure;
   const coordinates = inStep(draft);
   const last = !failure.retryable || draft.turn.failures + 1 >= MAX_PROVIDER_CALLS;
-  draft.emit({ public: true, type: "step.failed", data: { ...coordinates, code, message } });
+  draft.emit({
+    public: true,
+    type: "step.failed",
+    data: { ...coordinates, code, message, ...(details && { details }), ...(usage && { usage }) },
+    ...(retryAfterMs === undefined ? {} : { inner: { retryAfterMs } }),
+  });
   if (last) return failTurn(draft, { code, message });
   draft.emit({
     public: true,

@@ -96,6 +96,8 @@ export interface Turn {
   readonly attempt: number;
   /** Failed provider calls of the current step (§19). */
   readonly failures: number;
+  /** Wait before the next provider call, as the last failure asks for. */
+  readonly retryAfterMs: number | undefined;
   readonly pending: Readonly<Record<string, PendingCall>>;
   /** Task results that the model has not read yet. */
   readonly results: readonly UnreadResult[];
