@@ -1,4 +1,3 @@
-import type { ToolSet } from "ai";
 import type { Effect } from "../engine/decide.ts";
 import type { EffectInput, ResolvedCall } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
@@ -9,10 +8,10 @@ import { projectTools, type ProjectedTool } from "../registry/projection.ts";
 import { delay } from "./delay.ts";
 import { toModelFailure } from "./model-failure.ts";
 import type { Member } from "./perform.ts";
+import { prepareCall } from "./prepare-call.ts";
 import { readResponse, type CallPart, type Reading, type ResponseEnd } from "./read-response.ts";
 import { watchSilence } from "./silence.ts";
-import { draftPrompt } from "./to-prompt.ts";
-import { toKnownUsage, toUsage } from "./to-usage.ts";
+import { isKnown, toUsage } from "./usage.ts";
 
 /**
  * How long a provider may say nothing. Models think for minutes without a word, and to stop one that works costs more
@@ -36,35 +35,26 @@ export async function callModel(
   let hadBegun = false;
   const fail = (error: unknown, end?: ResponseEnd): EffectInput => {
     silence.stop("abandoned");
-    const usage = toKnownUsage(end);
-    return toModelFailure(error, { modelId, env: member.env, failures, hadBegun, ...(usage && { usage }) });
+    const usage = end && toUsage(end.usage, end.providerMetadata);
+    return toModelFailure(error, {
+      modelId,
+      env: member.env,
+      failures,
+      hadBegun,
+      ...(usage && isKnown(usage) && { usage }),
+    });
   };
   try {
     const node = member.registry().node(state.nodeId);
     const tools = projectTools(node);
     const resolved = await resolveModel(node.model, member.env);
     modelId = resolved.modelId;
-    const { experimental_streamLanguageModelCall, jsonSchema, tool, wrapLanguageModel } = await import("ai");
-    const toolSet: ToolSet = {};
-    for (const { name, description, inputSchema } of tools.values()) {
-      toolSet[name] = tool({ description, inputSchema: jsonSchema(inputSchema) });
-    }
-    const { messages, complete } = draftPrompt(state.history);
-    const model = wrapLanguageModel({
-      model: resolved.model,
-      middleware: {
-        specificationVersion: "v4",
-        transformParams: async ({ params }) => ({ ...params, prompt: complete(params.prompt) }),
-      },
-    });
+    const ai = await import("ai");
+    const prepared = prepareCall(ai, node, resolved.model, tools, state);
+    const { firstChunkMs = SILENCE_MS, chunkMs = SILENCE_MS } = node.modelOptions?.timeout ?? {};
+    silence.expect(firstChunkMs);
     const { stream: parts } = await silence.guard(
-      experimental_streamLanguageModelCall({
-        model,
-        ...(node.instructions === undefined ? {} : { instructions: node.instructions }),
-        messages,
-        ...(tools.size === 0 ? {} : { tools: toolSet }),
-        abortSignal: silence.signal,
-      }),
+      ai.experimental_streamLanguageModelCall({ ...prepared, abortSignal: silence.signal }),
     );
     hadBegun = true;
     const { turnId, sequence, stepIndex } = state.turn!;
@@ -74,7 +64,7 @@ export async function callModel(
         text: (messageDelta) => stream({ public: true, type: "message.appended", data: { ...step, messageDelta } }),
         reasoning: (reasoningDelta) =>
           stream({ public: true, type: "reasoning.appended", data: { ...step, reasoningDelta } }),
-        part: () => silence.expect(SILENCE_MS),
+        part: () => silence.expect(chunkMs),
       }),
     );
     const { end, failure } = reading;
@@ -102,7 +92,7 @@ function toResponse(reading: Reading, end: ResponseEnd, tools: Tools): EffectInp
     finishReason: end.finishReason,
     calls: reading.calls.map((call) => resolveCall(call, tools)),
     ...(content && { content }),
-    usage: toUsage(end),
+    usage: toUsage(end.usage, end.providerMetadata),
   };
 }
 

@@ -2,6 +2,7 @@ import type { LanguageModel } from "ai";
 import { kindOf } from "../define/brand.ts";
 import type { AgentDefinition } from "../define/define-agent.ts";
 import type { InstructionsDefinition } from "../define/define-instructions.ts";
+import type { ModelOptions, Reasoning } from "../define/model-options.ts";
 import type { RemoteAgentDefinition } from "../define/define-remote-agent.ts";
 import type { ToolDefinition } from "../define/define-tool.ts";
 import type { WorkspaceAgentDefinition } from "../define/define-workspace-agent.ts";
@@ -30,6 +31,8 @@ export type RegisteredSubagent =
 export interface RegisteredNode {
   readonly manifest: ManifestNode;
   readonly model: LanguageModel | undefined;
+  readonly reasoning?: Reasoning;
+  readonly modelOptions?: ModelOptions;
   readonly instructions: string | undefined;
   readonly tools: ReadonlyMap<string, RegisteredTool>;
   readonly subagents: ReadonlyMap<string, RegisteredSubagent>;
@@ -78,6 +81,8 @@ function register(node: ManifestNode, modules: Modules): RegisteredNode {
   return {
     manifest: node,
     model: agent?.model,
+    ...(agent?.reasoning && { reasoning: agent.reasoning }),
+    ...(agent?.modelOptions && { modelOptions: agent.modelOptions }),
     instructions,
     tools: new Map(
       node.tools.map((tool) => [

@@ -1,14 +1,14 @@
 import type { LanguageModelUsage, ProviderMetadata } from "ai";
 import { NO_USAGE } from "../engine/entry.ts";
 import type { Usage } from "../protocol/events.ts";
-import type { ResponseEnd } from "./read-response.ts";
 
 /** What a provider call took, and what it cost when the provider says so. Thoughts are part of the output. */
-export function toUsage({ usage, providerMetadata }: ResponseEnd): Usage {
+export function toUsage(usage: LanguageModelUsage, metadata?: ProviderMetadata): Usage {
+  // Models of earlier versions of the AI SDK have no details.
   const { inputTokenDetails: input, outputTokenDetails: output } = usage as Partial<LanguageModelUsage>;
   const cacheReadTokens = input?.cacheReadTokens ?? 0;
   const cacheWriteTokens = input?.cacheWriteTokens ?? 0;
-  const costUsd = costOf(providerMetadata);
+  const costUsd = costOf(metadata);
   return {
     inputTokens: usage.inputTokens ?? (input?.noCacheTokens ?? 0) + cacheReadTokens + cacheWriteTokens,
     outputTokens: usage.outputTokens ?? (output?.textTokens ?? 0) + (output?.reasoningTokens ?? 0),
@@ -18,10 +18,9 @@ export function toUsage({ usage, providerMetadata }: ResponseEnd): Usage {
   };
 }
 
-/** The usage of a call that failed, unless its provider said nothing of it. */
-export function toKnownUsage(end: ResponseEnd | undefined): Usage | undefined {
-  const usage = end && toUsage(end);
-  return usage === undefined || JSON.stringify(usage) === JSON.stringify(NO_USAGE) ? undefined : usage;
+/** Whether a provider that failed has said what it took all the same. */
+export function isKnown(usage: Usage): boolean {
+  return JSON.stringify(usage) !== JSON.stringify(NO_USAGE);
 }
 
 /** The AI Gateway reports the price of every call, as a number or as text. */
