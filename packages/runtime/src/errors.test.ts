@@ -92,6 +92,25 @@ describe("publicMessageOf", () => {
   ])("%j", (text, shown) => expect(publicMessageOf(new Error(text))).toBe(shown));
 
   it.each([
+    ["Incorrect API key provided: sk-proj-ab12CD34ef56. See the docs.", "Incorrect API key provided: … See the docs."],
+    ["Incorrect API key provided: sk-proj-********wxyz", "Incorrect API key provided: …"],
+    ["no such key sk_live_4242424242424242", "no such key sk_…"],
+    [
+      "GET https://x.example/v1?alt=sse&key=AIzaSyA1234567890abcdefg failed",
+      "GET https://x.example/v1?alt=sse&key=… failed",
+    ],
+    ["https://ada:hunter2@x.example/v1 refused", "https://…@x.example/v1 refused"],
+    ['{"authorization":"Bearer abc.def-123456"}', '{"authorization":"Bearer …"}'],
+    ['headers: { "x-api-key": "0123456789abcdef" }', 'headers: { "x-api-key": "…" }'],
+    ["token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln expired", "token eyJ… expired"],
+    ["the key AIzaSyA1234567890abcdefghijklmnopqrstu is blocked", "the key AIza… is blocked"],
+    ["password=hunter22; host=db", "password=…; host=db"],
+  ])("holds no credential: %j", (text, shown) => expect(publicMessageOf(new Error(text))).toBe(shown));
+
+  it.each([
+    "Unexpected token: } in JSON at position 12345",
+    "The API key: missing. Set ANTHROPIC_API_KEY.",
+    "sk-learn-style names and a basic example of a bearer",
     "GET https://api.example.com/v1/models?x=1 failed: 500",
     "http://[::1]:3000/eve/far/v1/session is not there",
     "agent/subagents/far.ts and ./a/b.ts and ~/x/y and either/or",

@@ -109,15 +109,27 @@ const STACK_LINE = /(?:^|\n)[ \t]{2,}at [^\n]*/g;
 const QUOTED_PATH = /(?<=(["'`]))(?:file:\/\/|[A-Za-z]:[\\/]|\/)[^"'`\n]*(?=\1)/g;
 const PATH = /(?<![\w.~<*\]/\\-])(?:file:\/\/|[A-Za-z]:[\\/]|\/(?!\/))[^\s"'`()<>|,;:]+/g;
 
+/** The word before a credential, the prefix of who issued it, or its place in a URL. What is kept of it is in a group. */
+const CREDENTIALS = [
+  /(:\/\/)[^\s/@"'`<>]+(?=@)/g,
+  /([?&][\w.-]*(?:key|token|secret|sig|signature|password|auth|credential|code)=)[^&\s"'`<>)]+/gi,
+  /\b((?:bearer|basic)\s+)(?=\S*\d|\S{20})[\w.~+/=-]{6,}/gi,
+  /((?:api[-_ ]?key|authorization|(?:access|auth|refresh|id|session)[-_ ]?token|secret|password)(?:["'`]| provided)?\s*[:=]\s*["'`]?)(?=[^\s"'`,;]*[\d*]|\S{20})[^\s"'`,;}]{6,}/gi,
+  /\b((?:sk|pk|rk|xai|gsk|vck|gh[opsu]|github_pat|glpat|hf|r8|pplx|nvapi)[-_])(?=[\w*.-]*[\d*])[\w*.-]{8,}/g,
+  /\b(AKIA|AIza|ya29\.|eyJ)[\w*.-]{12,}/g,
+];
+
 /**
- * The message of anything thrown as it may leave the process: without the lines of a stack, and with the last segment
- * of a file path for the path. URLs stay.
+ * The message of anything thrown as it may leave the process: without the lines of a stack and what looks like a
+ * credential, and with the last segment of a file path for the path. URLs stay.
  *
  * @example
  * publicMessageOf(new Error("open '/srv/app/none.txt'")); // open '…/none.txt'
  */
 export function publicMessageOf(error: unknown): string {
-  return messageOf(error).replace(STACK_LINE, "").replace(QUOTED_PATH, lastSegment).replace(PATH, lastSegment);
+  let message = messageOf(error).replace(STACK_LINE, "");
+  for (const credential of CREDENTIALS) message = message.replace(credential, "$1…");
+  return message.replace(QUOTED_PATH, lastSegment).replace(PATH, lastSegment);
 }
 
 function lastSegment(path: string): string {

@@ -16,6 +16,13 @@ type Check =
   | "functions?"
   | "url"
   | "object?"
+  | "reasoning?"
+  | "providers?"
+  | "cache?"
+  | "count?"
+  | "duration?"
+  | "number?"
+  | "texts?"
   | "variables?";
 
 interface Problem {
@@ -80,6 +87,28 @@ function mismatch(check: Check, value: unknown): string | undefined {
       return value === false || isCompaction(value) ? undefined : "{ thresholdPercent } between 0 and 1, or false";
     case "object?":
       return typeof value === "object" && value !== null ? undefined : "an object";
+    case "reasoning?":
+      return EFFORTS.includes(value as string) ? undefined : `one of ${EFFORTS.join(", ")}`;
+    case "providers?":
+      return isObject(value) && Object.values(value).every(isObject)
+        ? undefined
+        : "an object of objects by provider, such as { anthropic: { … } }";
+    case "cache?":
+      return typeof value === "boolean" || isCache(value)
+        ? undefined
+        : 'true, false or { anthropic: { ttl } } with a ttl of "5m" or "1h"';
+    case "count?":
+      return Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "a whole number above 0";
+    case "duration?":
+      return Number.isInteger(value) && Number(value) > 0 && Number(value) < 2 ** 31
+        ? undefined
+        : "a whole number of milliseconds above 0, at most 24 days";
+    case "number?":
+      return Number.isFinite(value) ? undefined : "a number";
+    case "texts?":
+      return Array.isArray(value) && value.every((text) => typeof text === "string" && text !== "")
+        ? undefined
+        : "a list of texts that are not empty";
     case "visibility?":
       return typeof value === "boolean" || value === "deferred" ? undefined : 'true, false or "deferred"';
     case "model?":
@@ -112,6 +141,18 @@ function isCompaction(value: unknown): boolean {
   const { thresholdPercent = 0.9, ...others } = value as { thresholdPercent?: unknown };
   const share = typeof thresholdPercent === "number" && thresholdPercent > 0 && thresholdPercent <= 1;
   return share && Object.keys(others).length === 0;
+}
+
+const EFFORTS = ["provider-default", "none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isCache(value: unknown): boolean {
+  if (!isObject(value) || Object.keys(value).join() !== "anthropic" || !isObject(value.anthropic)) return false;
+  const { ttl = "5m", ...others } = value.anthropic;
+  return (ttl === "5m" || ttl === "1h") && Object.keys(others).length === 0;
 }
 
 function isModel(value: unknown): boolean {

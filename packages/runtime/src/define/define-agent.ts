@@ -2,6 +2,7 @@ import type { LanguageModel } from "ai";
 import type { ToolVisibility } from "../protocol/manifest.ts";
 import { brand } from "./brand.ts";
 import { checkOptions } from "./check-options.ts";
+import { checkModelOptions, type ModelOptions, type Reasoning } from "./model-options.ts";
 
 export interface AgentOptions {
   /** What the agent is for. Required in a subagent and in a member that peers call without their own text. */
@@ -15,6 +16,10 @@ export interface AgentOptions {
   readonly modelContextWindowTokens?: number;
   /** When a long history is replaced by a summary of it (contract §16); `false`: never by itself. */
   readonly compaction?: CompactionOptions | false;
+  /** How much the model thinks before it answers; without it, as its provider does by default. */
+  readonly reasoning?: Reasoning;
+  /** What the model is called with besides its prompt. */
+  readonly modelOptions?: ModelOptions;
   /** Whether the parent's model sees this agent as a tool (contract §4). Default `true`. */
   readonly tool?: ToolVisibility;
   /**
@@ -46,8 +51,11 @@ export function defineAgent(options: AgentOptions): AgentDefinition {
     model: "model?",
     modelContextWindowTokens: "tokens?",
     compaction: "compaction?",
+    reasoning: "reasoning?",
+    modelOptions: "object?",
     tool: "visibility?",
     requiredEnv: "variables?",
   });
+  if (options.modelOptions !== undefined) checkModelOptions(options.modelOptions, options.model);
   return brand("agent", { ...options, tool: options.tool ?? true });
 }

@@ -85,6 +85,8 @@ describe("wrong types", () => {
     ["defineAgent", defineAgent as Helper, {}, "description", 7],
     ["defineAgent", defineAgent as Helper, {}, "model", " "],
     ["defineAgent", defineAgent as Helper, {}, "model", {}],
+    ["defineAgent", defineAgent as Helper, {}, "reasoning", "hard"],
+    ["defineAgent", defineAgent as Helper, {}, "modelOptions", "fast"],
     ["defineAgent", defineAgent as Helper, {}, "tool", "hidden"],
     ["defineAgent", defineAgent as Helper, {}, "tool", null],
     ["defineAgent", defineAgent as Helper, {}, "modelContextWindowTokens", 0],

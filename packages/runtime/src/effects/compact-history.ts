@@ -1,4 +1,3 @@
-import type { ToolSet } from "ai";
 import type { Effect } from "../engine/decide.ts";
 import { withoutContext } from "../engine/history.ts";
 import type { EffectInput } from "../engine/input.ts";
@@ -8,12 +7,12 @@ import { publicMessageOf } from "../errors.ts";
 import { resolveModel } from "../models/resolve-model.ts";
 import { projectTools } from "../registry/projection.ts";
 import type { Member } from "./perform.ts";
-import { toModelMessages } from "./to-model-messages.ts";
+import { prepareCall } from "./prepare-call.ts";
 import { toUsage } from "./usage.ts";
 
 type CompactEffect = Extract<Effect, { kind: "compact" }>;
 
-/** Calls of the provider in all; the AI SDK waits between them. */
+/** The AI SDK waits between the calls of the provider. */
 const MAX_RETRIES = 2;
 
 /**
@@ -30,24 +29,20 @@ export async function compactHistory(
   try {
     const node = member.registry().node(state.nodeId);
     const { model } = await resolveModel(node.model, member.env);
-    const { generateText, jsonSchema, tool } = await import("ai");
-    const tools: ToolSet = {};
-    for (const { name, description, inputSchema } of projectTools(node).values()) {
-      tools[name] = tool({ description, inputSchema: jsonSchema(inputSchema) });
-    }
-    const history = state.history.slice(0, state.history.length - kept).map(withoutContext);
-    const { text, finishReason, usage } = await generateText({
-      model,
-      ...(node.instructions === undefined ? {} : { system: node.instructions }),
-      messages: [...toModelMessages(history), { role: "user", content: COMPACTION_PROMPT }],
-      ...(Object.keys(tools).length === 0 ? {} : { tools, toolChoice: "none" }),
+    const ai = await import("ai");
+    const tools = projectTools(node);
+    const said = state.history.slice(0, state.history.length - kept).map(withoutContext);
+    const history = [...said, { role: "note" as const, text: COMPACTION_PROMPT }];
+    const { text, finishReason, usage, providerMetadata } = await ai.generateText({
+      ...prepareCall(ai, node, model, tools, { sessionId: state.sessionId, history }),
+      ...(tools.size === 0 ? {} : { toolChoice: "none" as const }),
       abortSignal: signal,
       maxRetries: MAX_RETRIES,
     });
     // Half of a summary would lose the other half of the history.
     if (finishReason !== "stop" && finishReason !== "other") return failed(`The summary ended with "${finishReason}".`);
     if (text.trim() === "") return failed("The model's summary was empty.");
-    return { kind: "compaction.finished", summary: text, usage: toUsage(usage) };
+    return { kind: "compaction.finished", summary: text, usage: toUsage(usage, providerMetadata) };
   } catch (error) {
     return signal.aborted ? undefined : failed(publicMessageOf(error));
   }

@@ -10,7 +10,7 @@ import {
   toolCall,
   toolSettled,
 } from "../engine/session.fixture.ts";
-import type { HistoryItem } from "../engine/state.ts";
+import type { ContentPart, HistoryItem } from "../engine/state.ts";
 import { CANCELLED_CALL } from "../engine/text.ts";
 import { toModelMessages } from "./to-model-messages.ts";
 
@@ -50,30 +50,18 @@ describe("toModelMessages", () => {
     expect(JSON.stringify(toModelMessages(session.state.history))).toContain(CANCELLED_CALL);
   });
 
-  test.each([
-    ["kept", undefined],
-    ["in the provider's form", true],
-  ])("calls that a model made up are valid when it reads them again: %s", (_, isNative) => {
+  test.each<[string, ContentPart[] | undefined]>([
+    ["plain", undefined],
+    ["with what the provider wants back", Array.from({ length: 4 }, () => ({ type: "call" }))],
+  ])("calls that a model made up are valid when it reads them again: %s", (_, content) => {
     const made = [
       { callId: "a", toolName: "add", input: '{"a": 1' },
       { callId: "b", toolName: "read the file!", input: { path: "x" } },
       { callId: "c", toolName: "x".repeat(80), input: [1] },
       { callId: "d", toolName: "", input: null },
     ];
-    const content = made.map(({ callId, toolName, input }) => ({
-      type: "tool-call",
-      toolCallId: callId,
-      toolName,
-      input,
-    }));
     const messages = toModelMessages([
-      {
-        role: "assistant",
-        stepKey: "turn_0/0",
-        text: "",
-        calls: made,
-        ...(isNative === undefined ? {} : { native: { role: "assistant", content } }),
-      },
+      { role: "assistant", stepKey: "turn_0/0", text: "", calls: made, ...(content && { content }) },
     ]);
     for (const message of messages) modelMessageSchema.parse(message);
     const names = ["add", "read_the_file_", "x".repeat(64), "_"];
@@ -82,6 +70,53 @@ describe("toModelMessages", () => {
       content: names.map((toolName, index) => ({ toolName, input: inputs[index] })),
     });
     expect(messages[1]).toMatchObject({ content: names.map((toolName) => ({ toolName })) });
+  });
+
+  test("a response comes back in its order, with what its provider gave it", () => {
+    const signed = (signature: string) => ({ acme: { signature } });
+    const [spoken] = toModelMessages([
+      {
+        role: "assistant",
+        stepKey: "turn_0/0",
+        text: "FirstThen",
+        calls: [
+          { callId: "a", toolName: "add", input: { a: 1 } },
+          { callId: "b", toolName: "add", input: { a: 2 } },
+        ],
+        content: [
+          { type: "reasoning", text: "Hm.", providerMetadata: signed("r0") },
+          { type: "text", length: 5 },
+          { type: "call", providerMetadata: signed("c0") },
+          { type: "reasoning", text: "", providerMetadata: signed("hidden") },
+          { type: "text", length: 4, providerMetadata: signed("t1") },
+          { type: "text", length: 0, providerMetadata: signed("empty") },
+          { type: "custom", kind: "acme.note", providerMetadata: signed("x") },
+          { type: "call" },
+        ],
+      },
+    ]);
+    expect(modelMessageSchema.parse(spoken)).toEqual({
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "Hm.", providerOptions: signed("r0") },
+        { type: "text", text: "First" },
+        { type: "tool-call", toolCallId: "a", toolName: "add", input: { a: 1 }, providerOptions: signed("c0") },
+        { type: "reasoning", text: "", providerOptions: signed("hidden") },
+        { type: "text", text: "Then", providerOptions: signed("t1") },
+        { type: "text", text: "", providerOptions: signed("empty") },
+        { type: "custom", kind: "acme.note", providerOptions: signed("x") },
+        { type: "tool-call", toolCallId: "b", toolName: "add", input: { a: 2 } },
+      ],
+    });
+  });
+
+  test("blank texts are left out: providers refuse to read them", () => {
+    const item = { role: "assistant", stepKey: "turn_0/0" } as const;
+    const call = { callId: "a", toolName: "add", input: {} };
+    expect(toModelMessages([{ ...item, text: " \n", calls: [] }])).toEqual([]);
+    expect(toModelMessages([{ ...item, text: " \n", calls: [call] }])[0]!.content).toHaveLength(1);
+    const content = [{ type: "text", length: 2 }, { type: "call" }] as const;
+    expect(toModelMessages([{ ...item, text: "\n\n", calls: [call], content }])[0]!.content).toHaveLength(1);
   });
 
   test("a failed text is an error to the model", () => {
@@ -122,21 +157,4 @@ describe("toModelMessages", () => {
       ],
     });
   });
-});
-
-test("what was converted once is not converted again, except a call that had no result yet", () => {
-  const asked = { role: "user", parts: [{ type: "text", text: "go" }] } as const;
-  const called = {
-    role: "assistant",
-    stepKey: "turn_0/0",
-    text: "",
-    calls: [{ callId: "c1", toolName: "a", input: {} }],
-  } as const;
-  const before = toModelMessages([asked, called]);
-  const answered = { role: "tool", callId: "c1", toolName: "a", output: "done", failed: false } as const;
-  const after = toModelMessages([asked, called, answered]);
-  expect(after[0]).toBe(before[0]);
-  expect(JSON.stringify(before)).toContain(CANCELLED_CALL);
-  expect(JSON.stringify(after)).toContain("done");
-  expect(toModelMessages([asked, called, answered])[2]).toBe(after[2]);
 });

@@ -1,4 +1,4 @@
-import type { ModelMessage, ToolCallPart, UserContent } from "ai";
+import type { AssistantContent, ModelMessage, ToolCallPart, UserContent } from "ai";
 import type { HistoryCall, HistoryItem } from "../engine/state.ts";
 import { CANCELLED_CALL } from "../engine/text.ts";
 import type { MessagePart } from "../protocol/events.ts";
@@ -8,27 +8,12 @@ import type { MessagePart } from "../protocol/events.ts";
  * demand; one that was stopped before it had a result gets a sentence that says so.
  */
 export function toModelMessages(history: readonly HistoryItem[]): ModelMessage[] {
-  let results: ReadonlyMap<string, ToolItem> | undefined;
-  return history.flatMap((item) => {
-    const known = converted.get(item);
-    if (known !== undefined) return known;
-    results ??= new Map(history.flatMap((other) => (other.role === "tool" ? [[other.callId, other] as const] : [])));
-    const messages = toMessages(item, results);
-    if (isFinal(item, results)) converted.set(item, messages);
-    return messages;
-  });
+  return history.flatMap((_, index) => toMessages(history, index));
 }
 
-type ToolItem = Extract<HistoryItem, { role: "tool" }>;
-
-/** An item never changes, so a step converts what the last one has added, however long the history is. */
-const converted = new WeakMap<HistoryItem, readonly ModelMessage[]>();
-
-function isFinal(item: HistoryItem, results: ReadonlyMap<string, ToolItem>): boolean {
-  return item.role !== "assistant" || item.calls.every(({ callId }) => results.has(callId));
-}
-
-function toMessages(item: HistoryItem, results: ReadonlyMap<string, ToolItem>): ModelMessage[] {
+/** What {@link toModelMessages} makes of one item. */
+export function toMessages(history: readonly HistoryItem[], index: number): ModelMessage[] {
+  const item = history[index]!;
   switch (item.role) {
     case "user":
       return [...(item.context ?? []).map(toContext), { role: "user", content: toContent(item.parts) }];
@@ -37,7 +22,7 @@ function toMessages(item: HistoryItem, results: ReadonlyMap<string, ToolItem>): 
     case "tool":
       return [];
     case "assistant":
-      return toAssistant(item, results);
+      return toAssistant(item, findResults(history, index));
   }
 }
 
@@ -45,17 +30,35 @@ function toContext(content: string): ModelMessage {
   return { role: "user", content };
 }
 
-function toAssistant(
-  { text, calls }: Extract<HistoryItem, { role: "assistant" }>,
-  results: ReadonlyMap<string, ToolItem>,
-): ModelMessage[] {
-  const spoken: ModelMessage = {
-    role: "assistant",
-    content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...calls.map(toValidCall)],
-  };
-  if (calls.length === 0) return [spoken];
+/** Whether any model reads an item so, now and later: a file by URL is fetched for those that can not fetch it. */
+export function isSettled(history: readonly HistoryItem[], index: number): boolean {
+  const item = history[index]!;
+  if (item.role === "user") return item.parts.every((part) => part.type === "text" || part.url === undefined);
+  return item.role !== "assistant" || findResults(history, index).size === item.calls.length;
+}
+
+type AssistantItem = Extract<HistoryItem, { role: "assistant" }>;
+type ToolItem = Extract<HistoryItem, { role: "tool" }>;
+
+/** Results stand behind their call, mostly right behind it. */
+function findResults(history: readonly HistoryItem[], index: number): ReadonlyMap<string, ToolItem> {
+  const { calls } = history[index] as AssistantItem;
+  const wanted = new Set(calls.map(({ callId }) => callId));
+  const results = new Map<string, ToolItem>();
+  for (let at = index + 1; at < history.length && results.size < wanted.size; at++) {
+    const item = history[at]!;
+    if (item.role === "tool" && wanted.has(item.callId)) results.set(item.callId, item);
+  }
+  return results;
+}
+
+function toAssistant(item: AssistantItem, results: ReadonlyMap<string, ToolItem>): ModelMessage[] {
+  const { calls } = item;
+  const content = toSpoken(item);
+  const spoken: ModelMessage[] = content.length === 0 ? [] : [{ role: "assistant", content }];
+  if (calls.length === 0) return spoken;
   return [
-    spoken,
+    ...spoken,
     {
       role: "tool",
       content: calls.map(({ callId, toolName }) => ({
@@ -68,8 +71,36 @@ function toAssistant(
   ];
 }
 
+type SpokenPart = Exclude<AssistantContent, string>[number];
+
+/** The response as its provider gave it; where nothing of that kind is kept, the text, then the calls. */
+function toSpoken({ text, calls, content }: AssistantItem): SpokenPart[] {
+  if (content === undefined) return [...(isBlank(text) ? [] : [{ type: "text" as const, text }]), ...calls.map(toCall)];
+  let read = 0;
+  let called = 0;
+  const spoken = content.map((part): SpokenPart => {
+    const metadata = part.providerMetadata && { providerOptions: part.providerMetadata as never };
+    switch (part.type) {
+      case "text":
+        return { type: "text", text: text.slice(read, (read += part.length)), ...metadata };
+      case "reasoning":
+        return { type: "reasoning", text: part.text, ...metadata };
+      case "call":
+        return { ...toCall(calls[called++]!), ...metadata };
+      case "custom":
+        return { type: "custom", kind: part.kind as `${string}.${string}`, ...metadata };
+    }
+  });
+  return spoken.filter((part) => part.type !== "text" || part.providerOptions !== undefined || !isBlank(part.text));
+}
+
+/** Models say it, and some providers refuse to read it again. */
+function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
+
 /** What a model made up is answered with an error, but providers refuse to read it again as it was. */
-function toValidCall({ callId, toolName, input }: HistoryCall): ToolCallPart {
+function toCall({ callId, toolName, input }: HistoryCall): ToolCallPart {
   const valid = typeof input === "object" && input !== null && !Array.isArray(input);
   return { type: "tool-call", toolCallId: callId, toolName: toValidName(toolName), input: valid ? input : {} };
 }

@@ -3,7 +3,12 @@ import { isSteered } from "./steering.ts";
 
 /** Work that should be running for a session, each with an id that stays the same across restarts. */
 export type Effect =
-  | { readonly id: string; readonly kind: "model"; readonly failures: number }
+  | {
+      readonly id: string;
+      readonly kind: "model";
+      readonly failures: number;
+      readonly retryAfterMs?: number;
+    }
   | {
       readonly id: string;
       readonly kind: "tool";
@@ -35,7 +40,8 @@ function turnEffects(state: SessionState): Effect[] {
   if (turn === undefined || ended) return [];
   if (turn.phase === "model") {
     const id = `model:${turn.turnId}:${turn.stepIndex}:${turn.attempt}`;
-    return [{ id, kind: "model", failures: turn.failures }];
+    const { failures, retryAfterMs } = turn;
+    return [{ id, kind: "model", failures, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }];
   }
   const steered = isSteered(state);
   return Object.values(turn.pending).map((call) => ({

@@ -1,6 +1,7 @@
 import type { EventData, EventType, MessagePart, Usage } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type {
+  ContentPart,
   Control,
   Delivery,
   HistoryItem,
@@ -24,6 +25,10 @@ interface Inner {
     readonly context?: readonly string[];
     readonly outputSchema?: JsonSchema;
   };
+  /** What the provider must get back; of a response with calls it stands with those. */
+  "message.completed": { readonly content: readonly ContentPart[] };
+  "step.failed": { readonly retryAfterMs: number };
+  "actions.requested": { readonly content: readonly ContentPart[] };
   /** `kept`: how many items at the end of the history stay as they are behind the summary of those before. */
   "compaction.requested": { readonly kept: number };
   "compaction.completed": { readonly summary: string; readonly usage: Usage };
@@ -97,7 +102,7 @@ export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadToken
 
 export function addUsage(a: Usage, b: Usage): Usage {
   const cost =
-    a.costUsd === undefined && b.costUsd === undefined ? {} : { costUsd: (a.costUsd ?? 0) + (b.costUsd ?? 0) };
+    a.costUsd === undefined && b.costUsd === undefined ? {} : { costUsd: addCost(a.costUsd ?? 0, b.costUsd ?? 0) };
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
@@ -105,4 +110,9 @@ export function addUsage(a: Usage, b: Usage): Usage {
     cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     ...cost,
   };
+}
+
+/** Without the noise of binary fractions: a sum of prices reads as one. */
+function addCost(a: number, b: number): number {
+  return Number((a + b).toFixed(12));
 }

@@ -39,6 +39,30 @@ describe("§19 provider failures", () => {
     expect(session.types(session.apply(modelFails(false)))).toEqual(["step.failed", "turn.failed", "session.waiting"]);
   });
 
+  test("the wait that a provider asks for is the next call's, also after a restart, and no later one's", () => {
+    const session = startTurn();
+    session.apply({ ...modelFails(true), retryAfterMs: 7_000 } as never);
+    expect(session.effects()).toMatchObject([{ kind: "model", failures: 1, retryAfterMs: 7_000 }]);
+    expect(refold(session.entries)).toEqual(session.state);
+    session.apply(modelFails(true));
+    expect(session.effects()).toEqual([{ id: "model:turn_0:0:3", kind: "model", failures: 2 }]);
+  });
+
+  test("what a failed call cost is shown and counted; a sum of prices has no noise", () => {
+    const session = startTurn();
+    const usage = { inputTokens: 5, outputTokens: 1, cacheReadTokens: 4, cacheWriteTokens: 0, costUsd: 0.1 };
+    session.apply({ ...modelFails(true), usage, details: { statusCode: 529 } } as never);
+    session.apply({ ...says("ok"), usage: { ...usage, costUsd: 0.2 } } as never);
+    expect(session.events("step.failed")).toMatchObject([{ usage, details: { statusCode: 529 } }]);
+    expect(session.events("session.waiting")[0]!.usage).toEqual({
+      inputTokens: 10,
+      outputTokens: 2,
+      cacheReadTokens: 8,
+      cacheWriteTokens: 0,
+      costUsd: 0.3,
+    });
+  });
+
   test("a completed step has its own three calls", () => {
     const session = startTurn();
     session.apply(modelFails(true));

@@ -1,7 +1,15 @@
 import type { Usage } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type { Entry } from "./entry.ts";
-import type { Control, Delivery, HistoryItem, RemoteTarget, SessionOrigin, SessionState } from "./state.ts";
+import type {
+  ContentPart,
+  Control,
+  Delivery,
+  HistoryItem,
+  RemoteTarget,
+  SessionOrigin,
+  SessionState,
+} from "./state.ts";
 
 /** The first input of every session. */
 export interface OpenInput {
@@ -57,6 +65,8 @@ export type EffectInput =
       readonly reasoning: string;
       readonly finishReason: string;
       readonly calls: readonly ResolvedCall[];
+      /** Only when text and calls alone are not what the provider must get back. */
+      readonly content?: readonly ContentPart[];
       readonly usage: Usage;
       /** What the text is by the turn's output schema; there when the turn has one and nothing is called. */
       readonly output?:
@@ -67,7 +77,18 @@ export type EffectInput =
   | { readonly kind: "model.began" }
   | { readonly kind: "compaction.finished"; readonly summary: string; readonly usage: Usage }
   | { readonly kind: "compaction.failed"; readonly message: string }
-  | { readonly kind: "model.failed"; readonly code: string; readonly message: string; readonly retryable: boolean }
+  | {
+      readonly kind: "model.failed";
+      readonly code: string;
+      readonly message: string;
+      readonly retryable: boolean;
+      /** The status and the like, for programs; public. */
+      readonly details?: Readonly<Record<string, unknown>>;
+      /** What the call cost, as far as its provider said. */
+      readonly usage?: Usage;
+      /** Wait before the next call of this step. */
+      readonly retryAfterMs?: number;
+    }
   | {
       readonly kind: "tool.settled";
       readonly callId: string;

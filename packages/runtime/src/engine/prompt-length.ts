@@ -26,10 +26,14 @@ export function lengthOf(item: HistoryItem): number {
     case "note":
       return item.text.length + lengthOfContext(item);
     case "assistant":
-      return item.text.length + (item.calls.length === 0 ? 0 : JSON.stringify(item.calls).length);
+      return item.text.length + jsonLength(item.calls) + jsonLength(item.content ?? []);
     case "tool":
       return typeof item.output === "string" ? item.output.length : JSON.stringify(item.output ?? null).length;
   }
+}
+
+function jsonLength(items: readonly unknown[]): number {
+  return items.length === 0 ? 0 : JSON.stringify(items).length;
 }
 
 function lengthOfContext({ context = [] }: { readonly context?: readonly string[] }): number {

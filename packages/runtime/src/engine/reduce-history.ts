@@ -1,5 +1,5 @@
-import type { EventData, Usage } from "../protocol/events.ts";
-import { addUsage } from "./entry.ts";
+import type { Usage } from "../protocol/events.ts";
+import { addUsage, type Entry } from "./entry.ts";
 import { contextOf, withoutContext } from "./history.ts";
 import { lengthOf, lengthOfAll } from "./prompt-length.ts";
 import type { HistoryItem, SessionState } from "./state.ts";
@@ -14,7 +14,7 @@ export function append(state: SessionState, item: HistoryItem): SessionState {
 /** Adds calls to the text of their step, or without one. */
 export function appendCalls(
   state: SessionState,
-  { turnId, stepIndex, actions }: EventData<"actions.requested">,
+  { data: { turnId, stepIndex, actions }, inner }: Extract<Entry, { type: "actions.requested" }>,
 ): SessionState {
   const stepKey = `${turnId}/${stepIndex}`;
   const calls = actions.map((action) => ({
@@ -24,8 +24,8 @@ export function appendCalls(
   }));
   const last = state.history.at(-1);
   return last?.role === "assistant" && last.stepKey === stepKey
-    ? { ...state, history: [...state.history.slice(0, -1), { ...last, calls }] }
-    : append(state, { role: "assistant", stepKey, text: "", calls });
+    ? { ...state, history: [...state.history.slice(0, -1), { ...last, calls, ...inner }] }
+    : append(state, { role: "assistant", stepKey, text: "", calls, ...inner });
 }
 
 /** The provider has counted what it read; what it said, and all that follows, is estimated until it counts again. */

@@ -1,3 +1,4 @@
+import type { Usage } from "../protocol/events.ts";
 import type { Entry } from "./entry.ts";
 import { addUsage, NO_USAGE } from "./entry.ts";
 import { withoutLastReply, withoutUnreadFiles } from "./history.ts";
@@ -19,6 +20,7 @@ export function startTurn(state: SessionState, { data, inner }: EntryOf<"turn.st
     stepIndex: -1,
     attempt: 0,
     failures: 0,
+    retryAfterMs: undefined,
     pending: {},
     results: [],
     replyTo: [],
@@ -63,8 +65,14 @@ export function startStep(state: SessionState, { data }: EntryOf<"step.started">
 }
 
 export function completeStep(state: SessionState, { data: { usage } }: EntryOf<"step.completed">): SessionState {
-  const counted = countPrompt({ ...state, usage: addUsage(state.usage, usage) }, usage);
-  return inTurn(counted, (turn) => ({ usage: addUsage(turn.usage, usage) }));
+  return spend(countPrompt(state, usage), usage);
+}
+
+export function failStep(state: SessionState, { data, inner }: EntryOf<"step.failed">): SessionState {
+  return inTurn(spend(state, data.usage ?? NO_USAGE), ({ failures }) => ({
+    failures: failures + 1,
+    retryAfterMs: inner?.retryAfterMs,
+  }));
 }
 
 /** A crash stopped a tool. */
@@ -84,6 +92,10 @@ export function endTurn(state: SessionState): SessionState {
 export function failTurn(state: SessionState): SessionState {
   const { turnId, principal, outputSchema } = state.turn!;
   return { ...state, turn: undefined, compaction: undefined, failed: { turnId, principal, outputSchema } };
+}
+
+function spend(state: SessionState, usage: Usage): SessionState {
+  return inTurn({ ...state, usage: addUsage(state.usage, usage) }, (turn) => ({ usage: addUsage(turn.usage, usage) }));
 }
 
 /** Changes the turn under way, if there is one. */

@@ -6,6 +6,7 @@ import {
   completeStep,
   countInterruption,
   endTurn,
+  failStep,
   failTurn,
   inTurn,
   receiveMessage,
@@ -88,11 +89,12 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
       return inTurn(state, () => ({ spoke: true }));
     case "message.completed": {
       const { turnId, stepIndex, message: text } = entry.data;
-      const said = append(state, { role: "assistant", stepKey: `${turnId}/${stepIndex}`, text, calls: [] });
+      const stepKey = `${turnId}/${stepIndex}`;
+      const said = append(state, { role: "assistant", stepKey, text, calls: [], ...entry.inner });
       return inTurn(said, () => ({ reply: text }));
     }
     case "actions.requested":
-      return inTurn(appendCalls(state, entry.data), () => ({ phase: "calls", reply: "" }));
+      return inTurn(appendCalls(state, entry), () => ({ phase: "calls", reply: "" }));
     case "result.completed":
       return inTurn(state, () => ({ result: { value: entry.data.result } }));
     case "action.result": {
@@ -104,7 +106,7 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
     case "step.completed":
       return completeStep(state, entry);
     case "step.failed":
-      return inTurn(state, ({ failures }) => ({ failures: failures + 1 }));
+      return failStep(state, entry);
     case "call.requested": {
       const { call } = entry.data;
       return inTurn(state, ({ pending }) => ({ phase: "calls", pending: { ...pending, [call.callId]: call } }));

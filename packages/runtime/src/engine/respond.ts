@@ -2,7 +2,7 @@ import type { Action } from "../protocol/events.ts";
 import { inStep, type Draft } from "./draft.ts";
 import { completeTurn, failTurn } from "./end-turn.ts";
 import type { EffectInput, ResolvedCall } from "./input.ts";
-import type { SessionState } from "./state.ts";
+import type { ContentPart, SessionState } from "./state.ts";
 import { isSteered } from "./steering.ts";
 import { beginStep, holdTurn, restartStep, resumeAfterCalls } from "./step.ts";
 import { answer, callAgent, working } from "./tasks.ts";
@@ -66,10 +66,15 @@ function nextOf(draft: Draft, { calls, text, finishReason, output }: Responded):
 /** A provider call failed: once more, or the turn fails with its reason. */
 export function modelFailed(draft: Draft, failure: Failed): void {
   if (draft.state.turn?.phase !== "model") return;
-  const { code, message } = failure;
+  const { code, message, details, usage, retryAfterMs } = failure;
   const coordinates = inStep(draft);
   const last = !failure.retryable || draft.turn.failures + 1 >= MAX_PROVIDER_CALLS;
-  draft.emit({ public: true, type: "step.failed", data: { ...coordinates, code, message } });
+  draft.emit({
+    public: true,
+    type: "step.failed",
+    data: { ...coordinates, code, message, ...(details && { details }), ...(usage && { usage }) },
+    ...(retryAfterMs === undefined ? {} : { inner: { retryAfterMs } }),
+  });
   if (last) return failTurn(draft, { code, message });
   restartStep(draft);
 }
@@ -91,6 +96,7 @@ function commitText(draft: Draft, response: Responded, next: Next): void {
       public: true,
       type: "message.completed",
       data: { ...inStep(draft), message: text, finishReason },
+      ...(response.calls.length > 0 ? {} : innerOf(response)),
     });
   }
 }
@@ -101,6 +107,7 @@ function startCalls(draft: Draft, response: Responded): void {
     public: true,
     type: "actions.requested",
     data: { ...inStep(draft), actions: calls.map(toAction) },
+    ...innerOf(response),
   });
   completeStep(draft, response);
   for (const call of calls) {
@@ -121,6 +128,11 @@ function startCalls(draft: Draft, response: Responded): void {
     }
   }
   resumeAfterCalls(draft);
+}
+
+/** Nothing for most responses: their text and calls are all there is, and the log holds those already. */
+function innerOf({ content }: Responded): { inner?: { readonly content: readonly ContentPart[] } } {
+  return content === undefined ? {} : { inner: { content } };
 }
 
 function completeStep(draft: Draft, { finishReason, usage }: Responded): void {
@@ -163,7 +175,13 @@ function cutOff(draft: Draft): void {
 }
 
 /** Some providers number their calls anew in every response. Ids that were forgotten with a history had another end. */
-function withUniqueIds(calls: readonly ResolvedCall[], { history, compactions }: SessionState): ResolvedCall[] {
+function withUniqueIds(
+  calls: readonly ResolvedCall[],
+  { history, compactions }: SessionState,
+): readonly ResolvedCall[] {
+  const ids = new Set(calls.map(({ callId }) => callId));
+  const isKnown = history.some((item) => item.role === "assistant" && item.calls.some(({ callId }) => ids.has(callId)));
+  if (!isKnown && ids.size === calls.length && compactions === 0) return calls;
   const seen = new Set(
     history.flatMap((item) => (item.role === "assistant" ? item.calls.map(({ callId }) => callId) : [])),
   );

@@ -53,6 +53,8 @@ export type HistoryItem =
       readonly stepKey: string;
       readonly text: string;
       readonly calls: readonly HistoryCall[];
+      /** Absent: the text, then the calls, and nothing that the provider wants back. */
+      readonly content?: readonly ContentPart[];
     }
   | {
       readonly role: "tool";
@@ -61,6 +63,21 @@ export type HistoryItem =
       readonly output: unknown;
       readonly failed: boolean;
     };
+
+/**
+ * A piece of a response in the order the model gave it, with what its provider must get back unchanged, such as the
+ * signature of a thought. Texts and calls are those of the item: the next `length` characters, the next call.
+ */
+export type ContentPart = (
+  | { readonly type: "text"; readonly length: number }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "call" }
+  /** Something that only its provider understands. */
+  | { readonly type: "custom"; readonly kind: string }
+) & { readonly providerMetadata?: ProviderMetadata };
+
+/** JSON of a provider's own, by its name. */
+export type ProviderMetadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface HistoryCall {
   readonly callId: string;
@@ -100,6 +117,8 @@ export interface Turn {
   readonly attempt: number;
   /** Failed provider calls of the current step (§19). */
   readonly failures: number;
+  /** Wait before the next provider call, as the last failure asks for. */
+  readonly retryAfterMs: number | undefined;
   readonly pending: Readonly<Record<string, PendingCall>>;
   /** Task results that the model has not read yet. */
   readonly results: readonly UnreadResult[];

@@ -33,6 +33,7 @@ function toNodeInfo(node: ManifestNode, model: ModelFacts): Record<string, unkno
     model: {
       configured: modelId,
       active: model.modelId,
+      ...(model.reasoning === undefined ? {} : { reasoning: model.reasoning }),
       ...(model.offline ? { note: "No model credential is set: the embedded offline model answers." } : {}),
     },
     tools: node.tools.map((tool) => ({ name: tool.name, description: tool.description, source: tool.source })),

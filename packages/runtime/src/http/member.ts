@@ -8,7 +8,7 @@ import { messageOf } from "../errors.ts";
 import { createSqlHost } from "../host/sql/host.ts";
 import { lockStore } from "../host/sql/lock.ts";
 import { openSqliteStore } from "../host/sql/sqlite.ts";
-import { describeModel } from "../models/resolve-model.ts";
+import { describeModel, type ModelFacts } from "../models/resolve-model.ts";
 import { parseManifest } from "../registry/parse-manifest.ts";
 import { createRegistry, type Modules, type Registry } from "../registry/registry.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
@@ -62,7 +62,10 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
   const lock = lockStore(join(storeFolder, "store.lock"));
   const store = openStore(join(storeFolder, "store.db"), lock.release);
   const tokens = createCallbackTokens(await store.secret());
-  const modelFacts = (nodeId: string) => describeModel(registry.node(nodeId).model, env);
+  const modelFacts = (nodeId: string): ModelFacts => {
+    const { model, reasoning } = registry.node(nodeId);
+    return { ...describeModel(model, env), ...(reasoning && { reasoning }) };
+  };
   // The agent of a session may be gone from this build; its model call says so.
   const factsOf = (nodeId: string): Pick<Surroundings, "modelId" | "compactAt"> => {
     if (!registry.manifest.nodes.some(({ id }) => id === nodeId)) return { modelId: "unavailable" };

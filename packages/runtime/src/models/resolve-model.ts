@@ -10,6 +10,8 @@ export interface ModelFacts {
   /** `anthropic/claude-opus-5.5`, `eve/offline`: what `step.started` and `info` show. */
   readonly modelId: string;
   readonly offline: boolean;
+  /** Effort that the agent asks of it; absent: its provider's default. */
+  readonly reasoning?: string;
 }
 
 export interface ResolvedModel extends ModelFacts {

@@ -82,7 +82,8 @@ export const EVENT_SCHEMAS = {
     status: z.enum(["completed", "failed"]),
   }),
   "step.completed": step.extend({ finishReason: z.string(), usage }),
-  "step.failed": step.extend(failure.shape),
+  /** `usage`: what a call cost that failed, when its provider said so. */
+  "step.failed": step.extend({ ...failure.shape, usage: usage.optional() }),
   "task.started": task,
   "agent.started": z.object({
     callId: z.string(),

@@ -2,6 +2,7 @@ import type { LanguageModel } from "ai";
 import { kindOf } from "../define/brand.ts";
 import type { AgentDefinition } from "../define/define-agent.ts";
 import type { InstructionsDefinition } from "../define/define-instructions.ts";
+import type { ModelOptions, Reasoning } from "../define/model-options.ts";
 import type { RemoteAgentDefinition } from "../define/define-remote-agent.ts";
 import type { ToolDefinition } from "../define/define-tool.ts";
 import type { WorkspaceAgentDefinition } from "../define/define-workspace-agent.ts";
@@ -32,6 +33,8 @@ export interface RegisteredNode {
   readonly model: LanguageModel | undefined;
   /** Tokens of a prompt from which on its history is to be shortened; absent: never. */
   readonly compactAt?: number;
+  readonly reasoning?: Reasoning;
+  readonly modelOptions?: ModelOptions;
   readonly instructions: string | undefined;
   readonly tools: ReadonlyMap<string, RegisteredTool>;
   readonly subagents: ReadonlyMap<string, RegisteredSubagent>;
@@ -81,6 +84,8 @@ function register(node: ManifestNode, modules: Modules): RegisteredNode {
     manifest: node,
     model: agent?.model,
     ...toCompactAt(agent),
+    ...(agent?.reasoning && { reasoning: agent.reasoning }),
+    ...(agent?.modelOptions && { modelOptions: agent.modelOptions }),
     instructions,
     tools: new Map(
       node.tools.map((tool) => [
