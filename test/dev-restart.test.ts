@@ -38,6 +38,16 @@ const version = (value: string): string =>
   tool("", `return { version: "${value}", color: process.env.TEST_COLOR ?? "none" };`);
 const VERSION = "agents/worker/agent/tools/version.ts";
 
+/** Not where definitions are only read. */
+const CRASH = `
+if (process.argv[1]!.includes("serve-dev")) {
+  const note = (what: string) => appendFileSync(process.env.TEST_JOURNAL + ".lives", what + " " + Date.now() + "\\n");
+  note("begins");
+  process.on("exit", () => note("ends"));
+  setTimeout(() => { throw new Error("no luck"); }, 100);
+}
+`;
+
 interface Run {
   readonly workspace: AuthoredWorkspace;
   readonly dev: EveProcess;
@@ -228,4 +238,45 @@ test("a process that is caught in a loop is ended when the time is up", async ()
   await untilReplaced(it, pid);
   const sessionId = await converse(dev.api, "Use version");
   expect(replyOf(await eventsOf(dev.api, sessionId))).toContain("version: one");
+});
+
+test("a member that keeps crashing starts again ever later, says where each time, and is back once repaired", async () => {
+  const it = await run({});
+  const { dev, workspace } = it;
+  const lives = join(workspace.root, "journal.lives");
+  const callers = keepCalling(dev.api);
+  const from = dev.log.length;
+  const bad = version("bad") + CRASH;
+  workspace.write(VERSION, bad);
+  const times = await until(
+    "it has lived six times",
+    () => {
+      const lines = existsSync(lives) ? readFileSync(lives, "utf8").trim().split("\n") : [];
+      return lines.filter((line) => line.startsWith("begins")).length < 6
+        ? undefined
+        : lines.map((line) => Number(line.split(" ")[1]));
+    },
+    { timeoutMs: 60_000 },
+  );
+  // begins, ends, begins, ends, …
+  const pauses = [1, 3, 5, 7, 9].map((index) => times[index + 1]! - times[index]!);
+  for (const [index, pause] of pauses.entries()) expect(pause).toBeGreaterThanOrEqual(100 * 2 ** index);
+
+  workspace.write(VERSION, version("good"));
+  await until(
+    "it answers with the repaired tool",
+    async () => {
+      const { status, body } = await postJson(`${dev.api}/session`, { message: "Use version" });
+      return status === 202 && (await untilEnded(it, String(body.sessionId))).includes("version: good");
+    },
+    { timeoutMs: 20_000 },
+  );
+  const crashes = dev.log.slice(from).match(/crashed and starts again\. .*$/gm)!;
+  const line = bad.slice(0, bad.indexOf("throw")).split("\n").length;
+  expect(new Set(crashes)).toEqual(
+    new Set([`crashed and starts again. no luck (agents/worker/agent/tools/version.ts:${line})`]),
+  );
+  expect(crashes.length).toBeGreaterThanOrEqual(5);
+  expect(dev.log).not.toMatch(/packages[\\/]runtime|node:internal|\.mjs/);
+  expect((await callers.stop()).refused.filter((how) => !how.endsWith(" 503"))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { authoredPlace, formatStack } from "./authored-stack.ts";
+import { describeFailure, formatStack } from "./authored-stack.ts";
 
 const error = Object.assign(new Error("boom"), {
   stack: [
@@ -27,10 +27,15 @@ describe("formatStack", () => {
   it("takes whatever was thrown", () => expect(formatStack("no", {})).toBe("Uncaught: no"));
 });
 
-describe("authoredPlace", () => {
-  it("is the innermost frame in the member", () => {
-    expect(authoredPlace(error, "a")).toBe("agents/a/agent/tools/x.ts:12");
-    expect(authoredPlace(error, "b")).toBeUndefined();
-    expect(authoredPlace("no", "a")).toBeUndefined();
+describe("describeFailure", () => {
+  it("is one line that ends with the innermost place in the member", () => {
+    expect(describeFailure(error, "a")).toBe("boom (agents/a/agent/tools/x.ts:12)");
+    const long = Object.assign(new Error("a\n  b\n\nc"), { stack: error.stack });
+    expect(describeFailure(long, "a")).toBe("a b c (agents/a/agent/tools/x.ts:12)");
+  });
+
+  it("names no place of another member, and none when there is none", () => {
+    expect(describeFailure(error, "b")).toBe("boom");
+    expect(describeFailure("no", "a")).toBe("no");
   });
 });

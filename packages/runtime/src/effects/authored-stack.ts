@@ -19,8 +19,15 @@ export function formatStack(error: unknown, env: Readonly<Record<string, string 
   return lines.map(shorten).join("\n");
 }
 
-/** Where authored code of a member threw, e.g. `agents/foreman/agent/tools/count_words.ts:12`, if a frame says it. */
-export function authoredPlace(error: unknown, member: string): string | undefined {
+/** What went wrong in one line, and where in the member: `boom (agents/foreman/agent/tools/count_words.ts:12)`. */
+export function describeFailure(error: unknown, member: string): string {
+  const place = authoredPlace(error, member);
+  const message = messageOf(error).replace(/\s*\n\s*/g, " ");
+  return place === undefined ? message : `${message} (${place})`;
+}
+
+/** Where authored code of a member threw, if a frame says it. */
+function authoredPlace(error: unknown, member: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const place = new RegExp(`[/\\\\]agents[/\\\\]${member}[/\\\\](agent[/\\\\][^:()]+):(\\d+):\\d+`);
   for (const line of error.stack?.split("\n") ?? []) {

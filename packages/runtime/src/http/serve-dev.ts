@@ -5,14 +5,14 @@
  */
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { createAdaptorServer } from "@hono/node-server";
 import { AgentError, messageOf } from "../errors.ts";
 import type { LoadBuild, ServingError, ServingMessage, Settle } from "../protocol/dev-messages.ts";
 import type { Modules } from "../registry/registry.ts";
-import { formatStack } from "../effects/authored-stack.ts";
+import { describeFailure, formatStack } from "../effects/authored-stack.ts";
 import { createMember, type Bundle, type Member } from "./member.ts";
 import { surviveStrayRejections } from "./stray-rejection.ts";
 
@@ -105,9 +105,12 @@ async function stop(): Promise<void> {
   process.exit(0);
 }
 
+/** What the code left half done is unknown: the supervisor starts another process, and says why. */
 function crash(error: unknown): void {
-  process.stderr.write(`${formatStack(error, env)}\n`);
-  void send({ type: "crashed", error: toServingError(error) }).finally(() => process.exit(1));
+  log(formatStack(error, env));
+  // The supervisor runs in the folder of the member, and so does this process.
+  const message = describeFailure(error, basename(process.cwd()));
+  void send({ type: "crashed", error: { ...toServingError(error), message } }).finally(() => process.exit(1));
 }
 
 function toServingError(error: unknown): ServingError {
