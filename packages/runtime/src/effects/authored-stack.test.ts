@@ -22,6 +22,12 @@ describe("formatStack", () => {
     ]);
   });
 
+  it("leaves out the frames of this runtime, wherever it is", () => {
+    const own = new Error("ours");
+    expect(own.stack).toContain("authored-stack.test.ts");
+    expect(formatStack(own, {})).toBe("Error: ours");
+  });
+
   it("keeps all of them when asked to", () => expect(formatStack(error, { EVE_DEBUG: "1" })).toBe(error.stack));
 
   it("takes whatever was thrown", () => expect(formatStack("no", {})).toBe("Uncaught: no"));

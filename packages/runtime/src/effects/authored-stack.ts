@@ -2,9 +2,9 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../errors.ts";
 
-/** Frames that say nothing to an author: Node itself, installed packages, this runtime and what was bundled of it. */
+/** Frames that say nothing to an author: Node itself, installed packages, and what was bundled. */
 const FOREIGN = /\((?:node:|native)|at (?:async )?node:|[\\/]node_modules[\\/]|[\\/]\.eve[\\/]|<anonymous>\)?$/;
-const RUNTIME = fileURLToPath(new URL("..", import.meta.url));
+const OWN_PATH = /\/[^()]*[\\/](?=effects[\\/]authored-stack\.ts:\d+:\d+)/;
 const FRAME = /^\s+at /;
 const PLACE = /((?:file:\/\/)?\/[^()]*?):(\d+):\d+\)?$/;
 
@@ -15,7 +15,8 @@ const PLACE = /((?:file:\/\/)?\/[^()]*?):(\d+):\d+\)?$/;
 export function formatStack(error: unknown, env: Readonly<Record<string, string | undefined>>): string {
   if (!(error instanceof Error) || error.stack === undefined) return `Uncaught: ${messageOf(error)}`;
   if (env.EVE_DEBUG === "1") return error.stack;
-  const lines = error.stack.split("\n").filter((line) => !FRAME.test(line) || isAuthored(line));
+  const runtime = locateRuntime();
+  const lines = error.stack.split("\n").filter((line) => !FRAME.test(line) || isAuthored(line, runtime));
   return lines.map(shorten).join("\n");
 }
 
@@ -37,8 +38,13 @@ function authoredPlace(error: unknown, member: string): string | undefined {
   return undefined;
 }
 
-function isAuthored(frame: string): boolean {
-  return PLACE.test(frame) && !FOREIGN.test(frame) && !frame.includes(RUNTIME);
+function isAuthored(frame: string, runtime: string | undefined): boolean {
+  return PLACE.test(frame) && !FOREIGN.test(frame) && !(runtime !== undefined && frame.includes(runtime));
+}
+
+/** Where the sources of this runtime are in the words of a stack: a source map leads there from a bundle, too. */
+function locateRuntime(): string | undefined {
+  return OWN_PATH.exec(new Error().stack ?? "")?.[0].replace(/^\/+/, "/");
 }
 
 function shorten(line: string): string {
