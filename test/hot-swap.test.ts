@@ -140,7 +140,10 @@ test("a process that was killed or that exploded is replaced, and requests wait 
 
   const from = dev.log.length;
   await postJson(`${dev.api}/session`, { message: "Use explode" });
-  await dev.untilLogged(/worker crashed and starts again\. boom/, from);
+  await dev.untilLogged(
+    /^\[worker\] worker crashed and starts again\. boom \(agents\/worker\/agent\/tools\/explode\.ts:5\)$/m,
+    from,
+  );
   const stack = dev.log.slice(from).split("\n");
   expect(stack[0]).toBe("[worker] Error: boom");
   expect(stack.slice(1).filter((line) => line.includes(" at "))).toEqual([

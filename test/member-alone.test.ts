@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { replyOf } from "./support/check-stream.ts";
 import { converse, eventsOf, ofType, say } from "./support/converse.ts";
+import { postJson } from "./support/post-json.ts";
 import { createAuthoredWorkspace, runEve, type AuthoredWorkspace } from "./support/dev-member.ts";
 
 const cleanup = new AsyncDisposableStack();
@@ -12,6 +13,14 @@ let workspace: AuthoredWorkspace;
 const caller = (requiredEnv: readonly string[]): string => `
 import { defineAgent } from "eve";
 export default defineAgent({ requiredEnv: ${JSON.stringify(requiredEnv)} });
+`;
+
+const stray = (body: string): string => `
+import { defineTool } from "eve/tools";
+import { z } from "zod";
+export default defineTool({ description: "Goes wrong.", inputSchema: z.object({}), execute: () => {
+  ${body}
+} });
 `;
 
 beforeAll(() => {
@@ -29,6 +38,10 @@ export default defineTool({
   execute: () => ({ shown: [TEST_ROOT, TEST_MEMBER, TEST_PROCESS].join(" ") }),
 });
 `,
+      "agents/caller/agent/tools/stray.ts": stray("Promise.reject(new Error('a stray one')); return {};"),
+      "agents/caller/agent/tools/explode.ts": stray(
+        "setTimeout(() => { throw new Error('boom'); }, 0); return new Promise(() => {});",
+      ),
       "agents/worker/agent/agent.ts": `import { defineAgent } from "eve";\nexport default defineAgent({ description: "Works." });`,
     }),
   );
@@ -71,6 +84,22 @@ test("eve start serves the build alone, with the variables of its files", async 
   const [settled] = ofType(await eventsOf(member.api, sessionId), "task.settled");
   expect(settled!.data).toMatchObject({ status: "failed" });
   expect(JSON.stringify(settled!.data)).toMatch(/NO_TRANSPORT.*EVE_PEER_WORKER_URL/);
+});
+
+test("eve start survives a stray rejection, ends with an exception that nobody catches, and says where each came from", async () => {
+  await using member = await runEve(workspace, "caller", ["start"], { EVE_DEV: "1", EVE_STORE: "stray" });
+  await member.untilLogged(/Everybody who reaches it/);
+  let from = member.log.length;
+  await converse(member.api, "Use stray");
+  expect(member.log.slice(from)).toBe(
+    "A promise was rejected and nobody caught it. Error: a stray one\n    at Object.execute (agent/tools/stray.ts:5:18)\n",
+  );
+  from = member.log.length;
+  await postJson(`${member.api}/session`, { message: "Use explode" });
+  expect(await member.exit).toBe(1);
+  expect(member.log.slice(from)).toBe(
+    "An exception that nobody caught ends caller: boom (agents/caller/agent/tools/explode.ts:5)\n",
+  );
 });
 
 test("eve start says that nobody may call a member that has no channel", async () => {

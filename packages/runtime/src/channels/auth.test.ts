@@ -1,8 +1,12 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { httpBasic, isDevelopment, localDev, none, type Authenticator } from "./auth.ts";
+import { httpBasic, isDevelopment, localDev, none, type Authenticator, type AuthRequest } from "./auth.ts";
 
-const ask = (authenticator: Authenticator, headers: Record<string, string> = {}) =>
-  authenticator({ method: "POST", url: "http://localhost/eve/v1/session", headers: new Headers(headers) });
+const request = (headers: Record<string, string>): AuthRequest => ({
+  method: "POST",
+  url: "http://localhost/eve/v1/session",
+  headers: new Headers(headers),
+});
+const ask = (authenticator: Authenticator, headers: Record<string, string> = {}) => authenticator(request(headers));
 const basic = (pair: string, scheme = "Basic"): Record<string, string> => ({
   authorization: `${scheme} ${Buffer.from(pair).toString("base64")}`,
 });
@@ -93,6 +97,32 @@ describe("§18.1 development", () => {
     expect(ask(localDev(), { host: "localhost", "x-forwarded-for": "127.0.0.1", "x-eve-dev": "1" })).toBeNull();
     vi.stubEnv("EVE_DEV", "1");
     expect(ask(localDev())).toMatchObject({ authenticator: "local-dev" });
+  });
+
+  test.each([
+    [{ host: "evil.example:4000" }, 'its host header says "evil.example:4000"'],
+    [{ host: "127.0.0.1:4000", origin: "http://evil.example" }, 'its origin header says "http://evil.example"'],
+    [{ host: "127.0.0.1:4000", "x-forwarded-host": "evil.example" }, 'its x-forwarded-host header says "evil.example"'],
+  ])("localDev passes on what was meant for another machine, %j, and says why", (headers, reason) => {
+    vi.stubEnv("EVE_DEV", "1");
+    expect(ask(localDev(), headers)).toBeNull();
+    expect(localDev().hint!(request(headers))).toContain(reason);
+  });
+
+  test("localDev takes the name that EVE_ORIGIN gives the server", () => {
+    vi.stubEnv("EVE_DEV", "1");
+    vi.stubEnv("EVE_ORIGIN", "http://desk.example:4000");
+    const named = { host: "desk.example:4000", origin: "http://desk.example:4000" };
+    expect(ask(localDev(), named)).toMatchObject({ authenticator: "local-dev" });
+    expect(ask(localDev(), { host: "other.example:4000" })).toBeNull();
+  });
+
+  test("localDev has nothing to say in production, or of a request that it takes", () => {
+    vi.stubEnv("EVE_DEV", undefined);
+    vi.stubEnv("VERCEL", undefined);
+    expect(localDev().hint!(request({ host: "evil.example" }))).toBeUndefined();
+    vi.stubEnv("EVE_DEV", "1");
+    expect(localDev().hint!(request({ host: "localhost" }))).toBeUndefined();
   });
 
   test("none opens to everybody as one anonymous principal", () => {

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { AgentError } from "../errors.ts";
 import type { Principal } from "../protocol/principal.ts";
+import { findForeignName, type ForeignName } from "./local-request.ts";
 
 /** What an authenticator sees of a request. */
 export interface AuthRequest {
@@ -11,25 +12,39 @@ export interface AuthRequest {
 
 /**
  * One step of the inbound walk (contract §18.1): a principal accepts, `null` passes on to the next. A challenge is
- * what a 401 offers when nobody accepted.
+ * what a 401 offers when nobody accepted, a hint what it says of this request: why it was passed on and what to do.
  */
 export interface Authenticator {
   (request: AuthRequest): Principal | null | Promise<Principal | null>;
   readonly challenge?: string;
+  readonly hint?: (request: AuthRequest) => string | undefined;
 }
 
 /**
  * Accepts everybody as the local developer, and only while the process is a development server: `eve dev`
- * (`EVE_DEV=1`) or `vercel dev` (`VERCEL=1` with `VERCEL_ENV=development`). No request can turn it on.
+ * (`EVE_DEV=1`) or `vercel dev` (`VERCEL=1` with `VERCEL_ENV=development`). No request can turn it on. Passes on
+ * requests that name another machine than this one (`localhost`, `*.localhost`, `127.0.0.0/8`, `[::1]`, or what
+ * `EVE_ORIGIN` says) as the server or as the page that they come from (contract §18.1).
  *
  * @example
  * export default eveChannel({ auth: [localDev()] });
  */
 export function localDev(): Authenticator {
-  return () =>
-    isDevelopment(process.env)
+  const foreignName = (request: AuthRequest): ForeignName | undefined =>
+    findForeignName(request, process.env.EVE_ORIGIN);
+  const authenticator: Authenticator = (request) =>
+    isDevelopment(process.env) && foreignName(request) === undefined
       ? { authenticator: "local-dev", principalId: "local-dev", principalType: "user", attributes: {} }
       : null;
+  const hint = (request: AuthRequest): string | undefined => {
+    const found = isDevelopment(process.env) ? foreignName(request) : undefined;
+    if (found === undefined) return undefined;
+    return (
+      `localDev() takes only what is meant for this machine, and its ${found.header} header says ` +
+      `${JSON.stringify(found.value)}. Use localhost or 127.0.0.1, or set EVE_ORIGIN to the origin that callers use.`
+    );
+  };
+  return Object.assign(authenticator, { hint });
 }
 
 /** Accepts everybody, also in production, as one anonymous principal. */

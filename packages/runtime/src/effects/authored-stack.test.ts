@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { authoredPlace, formatStack } from "./authored-stack.ts";
+import { describeFailure, formatStack } from "./authored-stack.ts";
 
 const error = Object.assign(new Error("boom"), {
   stack: [
@@ -22,15 +22,26 @@ describe("formatStack", () => {
     ]);
   });
 
+  it("leaves out the frames of this runtime, wherever it is", () => {
+    const own = new Error("ours");
+    expect(own.stack).toContain("authored-stack.test.ts");
+    expect(formatStack(own, {})).toBe("Error: ours");
+  });
+
   it("keeps all of them when asked to", () => expect(formatStack(error, { EVE_DEBUG: "1" })).toBe(error.stack));
 
   it("takes whatever was thrown", () => expect(formatStack("no", {})).toBe("Uncaught: no"));
 });
 
-describe("authoredPlace", () => {
-  it("is the innermost frame in the member", () => {
-    expect(authoredPlace(error, "a")).toBe("agents/a/agent/tools/x.ts:12");
-    expect(authoredPlace(error, "b")).toBeUndefined();
-    expect(authoredPlace("no", "a")).toBeUndefined();
+describe("describeFailure", () => {
+  it("is one line that ends with the innermost place in the member", () => {
+    expect(describeFailure(error, "a")).toBe("boom (agents/a/agent/tools/x.ts:12)");
+    const long = Object.assign(new Error("a\n  b\n\nc"), { stack: error.stack });
+    expect(describeFailure(long, "a")).toBe("a b c (agents/a/agent/tools/x.ts:12)");
+  });
+
+  it("names no place of another member, and none when there is none", () => {
+    expect(describeFailure(error, "b")).toBe("boom");
+    expect(describeFailure("no", "a")).toBe("no");
   });
 });

@@ -2,9 +2,9 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "../errors.ts";
 
-/** Frames that say nothing to an author: Node itself, installed packages, this runtime and what was bundled of it. */
+/** Frames that say nothing to an author: Node itself, installed packages, and what was bundled. */
 const FOREIGN = /\((?:node:|native)|at (?:async )?node:|[\\/]node_modules[\\/]|[\\/]\.eve[\\/]|<anonymous>\)?$/;
-const RUNTIME = fileURLToPath(new URL("..", import.meta.url));
+const OWN_PATH = /\/[^()]*[\\/](?=effects[\\/]authored-stack\.ts:\d+:\d+)/;
 const FRAME = /^\s+at /;
 const PLACE = /((?:file:\/\/)?\/[^()]*?):(\d+):\d+\)?$/;
 
@@ -15,12 +15,20 @@ const PLACE = /((?:file:\/\/)?\/[^()]*?):(\d+):\d+\)?$/;
 export function formatStack(error: unknown, env: Readonly<Record<string, string | undefined>>): string {
   if (!(error instanceof Error) || error.stack === undefined) return `Uncaught: ${messageOf(error)}`;
   if (env.EVE_DEBUG === "1") return error.stack;
-  const lines = error.stack.split("\n").filter((line) => !FRAME.test(line) || isAuthored(line));
+  const runtime = locateRuntime();
+  const lines = error.stack.split("\n").filter((line) => !FRAME.test(line) || isAuthored(line, runtime));
   return lines.map(shorten).join("\n");
 }
 
-/** Where authored code of a member threw, e.g. `agents/foreman/agent/tools/count_words.ts:12`, if a frame says it. */
-export function authoredPlace(error: unknown, member: string): string | undefined {
+/** What went wrong in one line, and where in the member: `boom (agents/foreman/agent/tools/count_words.ts:12)`. */
+export function describeFailure(error: unknown, member: string): string {
+  const place = authoredPlace(error, member);
+  const message = messageOf(error).replace(/\s*\n\s*/g, " ");
+  return place === undefined ? message : `${message} (${place})`;
+}
+
+/** Where authored code of a member threw, if a frame says it. */
+function authoredPlace(error: unknown, member: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const place = new RegExp(`[/\\\\]agents[/\\\\]${member}[/\\\\](agent[/\\\\][^:()]+):(\\d+):\\d+`);
   for (const line of error.stack?.split("\n") ?? []) {
@@ -30,8 +38,13 @@ export function authoredPlace(error: unknown, member: string): string | undefine
   return undefined;
 }
 
-function isAuthored(frame: string): boolean {
-  return PLACE.test(frame) && !FOREIGN.test(frame) && !frame.includes(RUNTIME);
+function isAuthored(frame: string, runtime: string | undefined): boolean {
+  return PLACE.test(frame) && !FOREIGN.test(frame) && !(runtime !== undefined && frame.includes(runtime));
+}
+
+/** Where the sources of this runtime are in the words of a stack: a source map leads there from a bundle, too. */
+function locateRuntime(): string | undefined {
+  return OWN_PATH.exec(new Error().stack ?? "")?.[0].replace(/^\/+/, "/");
 }
 
 function shorten(line: string): string {

@@ -2,9 +2,9 @@ import type { Effect } from "../engine/decide.ts";
 import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import { failedTool, invalidInput, steeredTool } from "../engine/text.ts";
-import { AgentError, messageOf, publicMessageOf } from "../errors.ts";
+import { AgentError, publicMessageOf } from "../errors.ts";
 import type { Principal } from "../protocol/principal.ts";
-import { authoredPlace } from "./authored-stack.ts";
+import { describeFailure } from "./authored-stack.ts";
 import type { Member } from "./perform.ts";
 
 /** A result is stored, streamed to every reader and read by the model at every step. */
@@ -63,9 +63,7 @@ function isAbort(error: unknown): boolean {
 /** One line for the author: the model reads the message, but nobody else would see where it came from. */
 function logFailure(member: Member, toolName: string, error: unknown): void {
   const name = member.registry().manifest.member;
-  const place = authoredPlace(error, name);
-  const message = messageOf(error).replace(/\s*\n\s*/g, " ");
-  member.log(`${name}/${toolName} failed: ${message}${place === undefined ? "" : ` (${place})`}`);
+  member.log(`${name}/${toolName} failed: ${describeFailure(error, name)}`);
 }
 
 /** The session's own object stays out of reach: a tool that changed it would change who the turn runs as. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { httpBasic, none, type Authenticator } from "../channels/auth.ts";
+import { httpBasic, none, type Authenticator, type AuthRequest } from "../channels/auth.ts";
 import { BASE, byHeader, createTestApp, hanging } from "./app.fixture.ts";
 
 const basic = httpBasic({ username: "team", password: "secret" });
@@ -53,6 +53,16 @@ describe("§18.1 the inbound walk", () => {
       // A caller may be another member, whose reader has to know which one refused.
       error: expect.stringMatching(/^agents\/lead does not accept .* agents\/lead\/agent\/channels\/eve\.ts .*docs\//),
     });
+  });
+
+  test("nobody accepts: what an authenticator knows of the reason is the repair", async () => {
+    const closed: Authenticator = Object.assign(() => null, {
+      hint: ({ method }: AuthRequest) => `Knock before you ${method}.`,
+    });
+    const { app } = await createTestApp({ perform: hanging, auth: [closed, basic] });
+    const response = await app.request(`${BASE}/info`);
+    expect(response.status).toBe(401);
+    expect((await response.json()).error).toBe("agents/lead does not accept this caller. Knock before you GET.");
   });
 
   test("an empty walk is closed", async () => {

@@ -9,7 +9,7 @@ export interface Variables {
   principal: Principal;
 }
 
-/** Walks the authenticators in order; without a match the answer is 401 with their challenges (contract §18.1). */
+/** Walks the authenticators in order; without a match the answer is 401 with their challenges and hints (contract §18.1). */
 export function authenticate(
   walk: readonly Authenticator[],
   member: string,
@@ -22,17 +22,21 @@ export function authenticate(
       c.set("principal", principalSchema.parse(principal));
       return next();
     }
-    return unauthorized(c, walk, member);
+    const hints = walk.flatMap(({ hint }) => hint?.(request) ?? []);
+    return unauthorized(c, walk, member, hints);
   };
 }
 
-function unauthorized(c: Context, walk: readonly Authenticator[], member: string): Response {
+function unauthorized(c: Context, walk: readonly Authenticator[], member: string, hints: readonly string[]): Response {
   const challenges = walk.flatMap(({ challenge }) => (challenge === undefined ? [] : [challenge]));
   c.header("www-authenticate", challenges.length === 0 ? "Bearer" : challenges.join(", "));
   return toProblem(
     c,
     new AgentError("UNAUTHORIZED", `agents/${member} does not accept this caller.`, {
-      fix: `Send credentials, or say who may call in agents/${member}/agent/channels/eve.ts as docs/guides/authentication.md shows.`,
+      fix:
+        hints.length > 0
+          ? hints.join(" ")
+          : `Send credentials, or say who may call in agents/${member}/agent/channels/eve.ts as docs/guides/authentication.md shows.`,
     }),
   );
 }

@@ -40,7 +40,7 @@ test("with EVE_STORE health is what the protocol says, and info names the store 
     status: "ready",
     workflowId: "lead@b1",
   });
-  const info = await lead.fetch(new Request(HEALTH.replace("health", "info")));
+  const info = await lead.fetch(new Request("http://localhost/eve/lead/v1/info"));
   expect(await info.json()).toMatchObject({ store: { durable: true } });
   expect(readdirSync(folder)).toEqual(["store"]);
 });

@@ -7,6 +7,7 @@ import { createMember, type Bundle, type Member } from "./member.ts";
 import { originOf, toLocalOrigin } from "./origin.ts";
 import { formatStartError } from "./start-error.ts";
 import { surviveStrayRejections } from "./stray-rejection.ts";
+import { tellUncaughtException } from "./uncaught-exception.ts";
 
 /** What the platform's Node launcher takes as the default export of a function. */
 export interface AgentFunction {
@@ -43,7 +44,9 @@ export function createFunction(bundle: Bundle, env: Env = process.env): AgentFun
 
 async function start(bundle: Bundle, env: Env): Promise<Member> {
   surviveStrayRejections(env, log);
-  const store = storeOf(bundle, env);
+  const { member: name } = parseManifest(bundle.manifest);
+  tellUncaughtException(name, env, log);
+  const store = storeOf(name, env);
   try {
     const origin = (): string => originOf(env, toLocalOrigin("127.0.0.1", Number(env.PORT ?? 4000)));
     const member = await createMember(bundle, { env, ...store, origin, log });
@@ -55,9 +58,8 @@ async function start(bundle: Bundle, env: Env): Promise<Member> {
   }
 }
 
-function storeOf({ manifest }: Bundle, { EVE_STORE }: Env): { storeFolder: string; isTemporary: boolean } {
+function storeOf(member: string, { EVE_STORE }: Env): { storeFolder: string; isTemporary: boolean } {
   if (EVE_STORE) return { storeFolder: resolve(EVE_STORE), isTemporary: false };
-  const { member } = parseManifest(manifest);
   return { storeFolder: mkdtempSync(join(tmpdir(), `eve-${member}-`)), isTemporary: true };
 }
 

@@ -16,6 +16,7 @@ import { VERSION } from "../version.ts";
 import { createApp } from "./app.ts";
 import { checkEnv } from "./check-env.ts";
 import { createFault } from "./fault.ts";
+import { isQuiet } from "./is-quiet.ts";
 import { newUlid } from "./unique-id.ts";
 
 /** What `eve build` made of a member. */
@@ -44,6 +45,8 @@ export interface Member {
   start(): Promise<void>;
   /** Goes on with another build: what runs finishes on the old one, what starts uses the new. */
   swap(bundle: Bundle): void;
+  /** No model and no tool works, so that an end of the process interrupts nothing. */
+  isQuiet(): Promise<boolean>;
   /** Says who owns the store, for the error that a second owner gets. */
   describe(owner: Readonly<Record<string, unknown>>): void;
   close(): Promise<void>;
@@ -127,6 +130,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
       registry = nextRegistry;
       app = toApp(next);
     },
+    isQuiet: () => isQuiet(host, store),
     describe: lock.describe,
     close: async () => {
       await host.close();

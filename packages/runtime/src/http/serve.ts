@@ -2,9 +2,11 @@ import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { AgentError } from "../errors.ts";
+import { parseManifest } from "../registry/parse-manifest.ts";
 import { createMember, type Bundle, type Member } from "./member.ts";
 import { originOf, toLocalOrigin } from "./origin.ts";
 import { surviveStrayRejections } from "./stray-rejection.ts";
+import { endOnUncaughtException } from "./uncaught-exception.ts";
 
 export { exitWith } from "./start-error.ts";
 
@@ -19,6 +21,7 @@ export async function serve(bundle: Bundle): Promise<Member> {
   const { env } = process;
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   surviveStrayRejections(env, log);
+  endOnUncaughtException(parseManifest(bundle.manifest).member, env, log);
   const hostname = env.HOST ?? "127.0.0.1";
   let port = Number(env.PORT ?? 4000);
   const member = await createMember(bundle, {

@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 
 export interface BuildFolders {
   /** Where the next build is written. */
   readonly next: string;
   /** Gives the build in `next` a folder of its own, under a new URL: a loaded module can not be loaded again. */
   keep(buildId: string): string;
-  /** Removes every build but one: no process uses the others any more. */
-  removeAllBut(folder: string): void;
+  /** Removes the builds that were kept before this one: no process uses them any more. */
+  removeBefore(folder: string): void;
   /** Removes what this supervisor wrote. */
   remove(): void;
 }
@@ -32,11 +32,16 @@ export function createBuildFolders(memberDir: string): BuildFolders {
       renameSync(next, folder);
       return folder;
     },
-    removeAllBut: (folder) => {
-      for (const entry of readdirSync(own)) if (entry !== basename(folder)) removeFolder(join(own, entry));
+    removeBefore: (folder) => {
+      for (const entry of readdirSync(own)) if (numberOf(entry) < numberOf(folder)) removeFolder(join(own, entry));
     },
     remove: () => removeFolder(own),
   };
+}
+
+/** The position of a kept build; that of a build in the making is none, and before nothing. */
+function numberOf(folder: string): number {
+  return Number(/\.(\d+)$/.exec(folder)?.[1]);
 }
 
 function removeFolder(path: string): void {

@@ -3,6 +3,7 @@ import { toConversation } from "../conversation.ts";
 import { parseAddress } from "../parse-address.ts";
 import { watchLauncher } from "../watch-launcher.ts";
 import { parseInspect, toInspectFlag } from "./parse-inspect.ts";
+import { parseLimits } from "./parse-limits.ts";
 import { isUnderPlatform } from "./platform.ts";
 import { supervise } from "./supervise.ts";
 
@@ -18,12 +19,14 @@ export async function dev(args: string[]): Promise<number> {
   const name = basename(memberDir);
   const inspect = parseInspect(args, name, process.env.EVE_INSPECT);
   const address = parseAddress(inspect.rest);
+  const limits = parseLimits(process.env, inspect.address !== undefined);
   // The platform's CLI puts the name of the service before every line by itself.
   const prefix = isUnderPlatform() ? "" : `[${name}] `;
   await supervise({
     memberDir,
     address,
     execArgv: inspect.address === undefined ? [] : [await toInspectFlag(inspect.address)],
+    limits,
     stopped: whenAskedToStop(),
     log: (line) => void process.stderr.write(`${prefix}${line}\n`),
     onReady: (base) => {

@@ -5,7 +5,9 @@ import type { Unavailable } from "./unavailable.ts";
 /** What the public port does, from how the last build went and how its process is. */
 export function toGateState(member: string, broken: Unavailable | undefined, child: ChildState): GateState {
   if (broken !== undefined) {
-    return { kind: "broken", reason: broken, ...(child.kind === "listening" ? { port: child.port } : {}) };
+    // Without a good build there are no sessions, and whoever asks is told at once.
+    const sessions = child.kind === "none" ? undefined : toGateState(member, undefined, child);
+    return { kind: "broken", reason: broken, ...(sessions && sessions.kind !== "broken" && { sessions }) };
   }
   switch (child.kind) {
     case "none":

@@ -92,12 +92,20 @@ describe("a gate", () => {
   });
 
   it("while broken lets only requests about sessions through, if there is a process for them", async () => {
-    gate.set({ kind: "broken", reason: BROKEN, port: (await serve(echo)).port });
+    gate.set({ kind: "broken", reason: BROKEN, sessions: { kind: "serving", port: (await serve(echo)).port } });
     expect(await ask("/eve/v1/session/ses_1", { method: "POST", body: "" })).toMatchObject({ status: 200 });
     expect(await ask("/eve/v1/session", { method: "POST", body: "x" })).toMatchObject({ status: 503, body: BROKEN });
     expect(await ask("/eve/v1/health")).toMatchObject({ status: 503 });
     gate.set({ kind: "broken", reason: BROKEN });
     expect(await ask("/eve/v1/session/ses_1")).toMatchObject({ status: 503 });
+  });
+
+  it("while broken lets requests about sessions wait for a process that starts, and no others", async () => {
+    gate.set({ kind: "broken", reason: BROKEN, sessions: WAITING });
+    const answer = ask("/eve/v1/session/ses_1");
+    expect(await ask("/eve/v1/health")).toMatchObject({ status: 503, body: BROKEN });
+    gate.set({ kind: "broken", reason: BROKEN, sessions: { kind: "serving", port: (await serve(echo)).port } });
+    expect(await answer).toMatchObject({ status: 200 });
   });
 
   it("holds no byte of a stream back, and ends it for the member when the client goes", async () => {

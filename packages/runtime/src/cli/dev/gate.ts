@@ -7,11 +7,13 @@ import { answerUnavailable, type Unavailable } from "./unavailable.ts";
 
 /** What becomes of a request. */
 export type GateState =
+  | OpenState
+  /** `sessions`: the last good build, for the sessions that it has. */
+  | { readonly kind: "broken"; readonly reason: Unavailable; readonly sessions?: OpenState };
+
+type OpenState =
   /** The member starts: requests wait. */
-  | { readonly kind: "waiting"; readonly why: string }
-  | { readonly kind: "serving"; readonly port: number }
-  /** `port`: the last good build, for the sessions that it has. */
-  | { readonly kind: "broken"; readonly reason: Unavailable; readonly port?: number };
+  { readonly kind: "waiting"; readonly why: string } | { readonly kind: "serving"; readonly port: number };
 
 export interface Gate {
   set(state: GateState): void;
@@ -35,9 +37,10 @@ export async function openGate(address: Address, first: GateState, patienceMs: n
     const deadline = AbortSignal.timeout(patienceMs);
     for (;;) {
       const current = state;
-      const outcome = await pass(current, request, response, proxy);
+      const open = openTo(request, current);
+      const outcome = await pass(open, request, response, proxy);
       if (outcome === "done") return;
-      const why = current.kind === "waiting" ? current.why : "The member is started again.";
+      const why = open.kind === "waiting" ? open.why : "The member is started again.";
       if (deadline.aborted) return answerUnavailable(request, response, toReason(why));
       if (state !== current) continue;
       await nextState(changes, response, deadline);
@@ -61,6 +64,10 @@ export async function openGate(address: Address, first: GateState, patienceMs: n
   };
 }
 
+function openTo(request: IncomingMessage, state: GateState): GateState {
+  return state.kind === "broken" && isOfSession(request.url!) ? (state.sessions ?? state) : state;
+}
+
 async function pass(
   state: GateState,
   request: IncomingMessage,
@@ -68,8 +75,8 @@ async function pass(
   proxy: Proxy,
 ): Promise<"done" | "wait"> {
   if (state.kind === "waiting") return "wait";
-  if (state.port === undefined || (state.kind === "broken" && !isOfSession(request.url!))) {
-    answerUnavailable(request, response, (state as { reason: Unavailable }).reason);
+  if (state.kind === "broken") {
+    answerUnavailable(request, response, state.reason);
     return "done";
   }
   const outcome = await proxy.forward(request, response, state.port);

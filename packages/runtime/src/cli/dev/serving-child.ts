@@ -1,29 +1,38 @@
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { LoadBuild, ServingError, ServingMessage } from "../../protocol/dev-messages.ts";
+import type { ServingError, ServingMessage } from "../../protocol/dev-messages.ts";
+import { askToLoad, askToSettle, within, type Loaded } from "./ask-child.ts";
 import { exitOf, startChild, stopChild, type ChildOptions, type Exit } from "./child-process.ts";
+import type { Limits } from "./parse-limits.ts";
 
 export type ChildState =
   | { readonly kind: "none" }
   | { readonly kind: "starting" }
-  | { readonly kind: "listening"; readonly port: number }
+  /** `folder`: the build that it was started with. */
+  | { readonly kind: "listening"; readonly port: number; readonly folder: string }
   /** It ended before it listened, and is started again after a while or with the next build. */
   | { readonly kind: "crashed"; readonly error: string };
 
 export interface ServingChildOptions {
+  readonly limits: Limits;
   /** Asked at every start. */
   readonly start: () => Omit<ChildOptions, "onLine">;
   readonly onLine: (line: string) => void;
   readonly onState: (state: ChildState) => void;
   /** Told when it ended without being asked to; of the same failure to start only once. */
   readonly onCrash: (error: string, served: boolean) => void;
+  /** Told when another process is to take its place, and whether that waits for what it works on. */
+  readonly onRenew: (why: string, waits: boolean) => void;
 }
 
 export interface ServingChild {
-  /** Takes up a build, and starts the process when there is none. `fresh`: a new one in any case. */
+  /**
+   * Takes up a build, and starts the process when there is none. `fresh`: a new one in any case, once this one works
+   * on nothing.
+   */
   load(folder: string, options?: { readonly fresh?: boolean }): Promise<LoadOutcome>;
-  /** Ends the process; it starts again with the last build that was loaded. */
-  restart(): Promise<void>;
+  /** Replaces the process, once it works on nothing, by one with the last build that was loaded. */
+  restart(why: string): void;
   stop(): Promise<void>;
 }
 
@@ -32,17 +41,33 @@ export type LoadOutcome =
   /** `kept`: the build before goes on. Else the process is tried again, and its state says how that goes. */
   | { readonly how: "failed"; readonly error: string; readonly kept: boolean };
 
+interface Child {
+  readonly process: ChildProcess;
+  ready: boolean;
+  swaps: number;
+  /** What it was started with has changed: it takes up no build any more. */
+  outdated: boolean;
+  /** Another process is about to take its place. */
+  renewal?: Promise<LoadOutcome>;
+}
+
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5000;
 /** A process that lived this long did not crash because of how it starts. */
 const HEALTHY_MS = 10_000;
-/** Modules of old builds can not be unloaded: a process is replaced after so many, or when it has grown so large. */
-const MAX_SWAPS = 50;
-const MAX_RSS = 1_000_000_000;
+/** A wait that is shorter is not worth a word. */
+const UNNOTICED_MS = 500;
+/** A process that takes up a build for longer than this does something else. */
+const SLOW_MS = 5000;
+/** How long requests are held at the port, at most, for what came just before them. */
+const HOLD_MS = 3000;
+const STOPPED: LoadOutcome = { how: "failed", error: "It was stopped.", kept: false };
+const ENDED: LoadOutcome = { how: "failed", error: "The process ended.", kept: false };
 
 /** Keeps the process that serves the member running, with the build that was loaded last. */
 export function createServingChild(options: ServingChildOptions): ServingChild {
-  let current: { readonly process: ChildProcess; ready: boolean; swaps: number; rss: number } | undefined;
+  const { limits, onState } = options;
+  let current: Child | undefined;
   let folder: string | undefined;
   let delay = FIRST_DELAY_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -51,9 +76,10 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
 
   const start = async (): Promise<LoadOutcome> => {
     clearTimeout(timer);
-    options.onState({ kind: "starting" });
+    onState({ kind: "starting" });
     const process = startChild(ENTRY, { ...options.start(), onLine: options.onLine });
-    const child = { process, ready: false, swaps: 0, rss: 0 };
+    const child: Child = { process, ready: false, swaps: 0, outdated: false };
+    const build = folder!;
     current = child;
     const began = performance.now();
     let why: ServingError | undefined;
@@ -68,18 +94,18 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
       if (child.ready || error !== lastError) options.onCrash(error, child.ready);
       lastError = error;
       // A request waits for a process that ended while it served, but not for one that never could.
-      options.onState(child.ready ? { kind: "starting" } : { kind: "crashed", error });
+      onState(child.ready ? { kind: "starting" } : { kind: "crashed", error });
       timer = setTimeout(() => void start(), delay);
       delay = Math.min(delay * 2, LONGEST_DELAY_MS);
     });
-    const reply = await ask(process, { type: "load", folder: folder! });
+    const reply = await askToLoad(process, build);
     if (reply?.type === "listening") {
       child.ready = true;
       lastError = undefined;
-      options.onState({ kind: "listening", port: reply.port });
+      onState({ kind: "listening", port: reply.port, folder: build });
       return { how: "started" };
     }
-    return { how: "failed", error: why === undefined ? "The process ended." : toText(why), kept: false };
+    return why === undefined ? ENDED : { how: "failed", error: toText(why), kept: false };
   };
 
   const end = async (): Promise<void> => {
@@ -89,29 +115,10 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
     if (child !== undefined) await stopChild(child.process);
   };
 
-  const load = async (next: string, fresh: boolean): Promise<LoadOutcome> => {
-    if (stopped) return { how: "failed", error: "It was stopped.", kept: false };
-    const previous = folder;
-    folder = next;
-    const child = current;
-    if (child === undefined || !child.ready || fresh || child.swaps >= MAX_SWAPS || child.rss > MAX_RSS) {
-      return replace();
-    }
-    child.swaps++;
-    const reply = await ask(child.process, { type: "load", folder: next });
-    if (reply?.type === "swapped") {
-      child.rss = reply.rss;
-      return { how: "swapped" };
-    }
-    folder = previous;
-    const error = reply?.type === "failed" ? toText(reply.error) : "The process ended.";
-    return { how: "failed", error, kept: true };
-  };
-
   const replace = async (): Promise<LoadOutcome> => {
-    options.onState({ kind: "starting" });
+    onState({ kind: "starting" });
     await end();
-    return stopped ? { how: "failed", error: "It was stopped.", kept: false } : start();
+    return stopped ? STOPPED : start();
   };
 
   // One after the other: a restart in the middle of a swap would lose the new build.
@@ -122,11 +129,67 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
     return result;
   };
 
+  /** Builds that come while it waits are not kept waiting: only the replacement itself is in the queue. */
+  const renew = (child: Child, why: string): Promise<LoadOutcome> => {
+    child.renewal ??= (async () => {
+      const { patienceMs } = limits;
+      let quiet = await askToSettle(child.process, "work", Math.min(UNNOTICED_MS, patienceMs));
+      if (current === child) options.onRenew(why, !quiet);
+      quiet ||= await askToSettle(child.process, "work", patienceMs);
+      return enqueue(async () => {
+        // It crashed, and another one has what was to come with this one.
+        if (current !== child) return current?.ready === true ? { how: "started" } : ENDED;
+        onState({ kind: "starting" });
+        await askToSettle(child.process, quiet ? "work" : "requests", HOLD_MS);
+        return replace();
+      });
+    })();
+    return child.renewal;
+  };
+
+  const swap = async ({ process }: Child, next: string): Promise<Loaded | "late" | undefined> => {
+    const asked = askToLoad(process, next);
+    const soon = await within(asked, SLOW_MS, "late" as const);
+    if (soon !== "late") return soon;
+    // As in a loop without an end, which the build may be the repair of.
+    options.onRenew("it does not answer", true);
+    return within(asked, limits.patienceMs, "late" as const);
+  };
+
+  /** `renewal` stands for what becomes of it later: the queue must not wait for that. */
+  const load = async (next: string, fresh: boolean): Promise<LoadOutcome | { renewal: Promise<LoadOutcome> }> => {
+    if (stopped) return STOPPED;
+    const previous = folder;
+    folder = next;
+    const child = current;
+    if (child === undefined || !child.ready) return replace();
+    if (fresh || child.outdated) {
+      child.outdated = true;
+      return { renewal: renew(child, "its variables changed") };
+    }
+    child.swaps++;
+    const reply = await swap(child, next);
+    if (reply === "late") return replace();
+    if (reply?.type === "swapped") {
+      const why = whyRenew(child.swaps, reply.rss, limits);
+      if (why !== undefined) void renew(child, why);
+      return { how: "swapped" };
+    }
+    folder = previous;
+    const error = reply?.type === "failed" ? toText(reply.error) : "The process ended.";
+    return { how: "failed", error, kept: true };
+  };
+
   return {
-    load: (next, { fresh = false } = {}) => enqueue(() => load(next, fresh)),
-    restart: () =>
-      enqueue(async () => {
-        if (folder !== undefined && !stopped) await replace();
+    load: async (next, { fresh = false } = {}) => {
+      const outcome = await enqueue(() => load(next, fresh));
+      return "renewal" in outcome ? outcome.renewal : outcome;
+    },
+    restart: (why) =>
+      void enqueue(async () => {
+        if (folder === undefined || stopped) return;
+        if (current?.ready === true) void renew(current, why);
+        else await replace();
       }),
     stop: async () => {
       stopped = true;
@@ -135,21 +198,13 @@ export function createServingChild(options: ServingChildOptions): ServingChild {
   };
 }
 
-const ENTRY = fileURLToPath(new URL("../../http/serve-dev.ts", import.meta.url));
-
-/** Sends a build and waits for what becomes of it, or until the process is gone. */
-function ask(child: ChildProcess, message: LoadBuild): Promise<ServingMessage | undefined> {
-  return new Promise((resolve) => {
-    const done = (reply: ServingMessage | undefined): void => {
-      child.off("message", done).off("exit", gone);
-      resolve(reply);
-    };
-    const gone = (): void => done(undefined);
-    child.on("message", done).on("exit", gone);
-    // Without a callback a child that is gone raises an "error" event; "exit" says the same.
-    child.send(message, () => {});
-  });
+/** Modules of old builds can not be unloaded: a process is replaced after so many, or when it has grown so large. */
+function whyRenew(swaps: number, rss: number, { swaps: most, memory }: Limits): string | undefined {
+  if (swaps >= most) return `it has taken up ${swaps} builds`;
+  return rss > memory ? `it uses ${Math.round(rss / 1e6)} MB of memory` : undefined;
 }
+
+const ENTRY = fileURLToPath(new URL("../../http/serve-dev.ts", import.meta.url));
 
 function toText({ code, message, fix }: ServingError): string {
   return `${code === undefined ? "" : `${code} `}${message}${fix === undefined ? "" : ` — ${fix}`}`;

@@ -9,6 +9,7 @@ import { createBuildFolders } from "./build-folders.ts";
 import { createDevEnv, type DevEnv } from "./dev-env.ts";
 import { openGate } from "./gate.ts";
 import { toGateState } from "./gate-state.ts";
+import type { Limits } from "./parse-limits.ts";
 import { isUnderPlatform, toOrigin } from "./platform.ts";
 import { createServingChild, type ChildState } from "./serving-child.ts";
 import type { Unavailable } from "./unavailable.ts";
@@ -19,6 +20,7 @@ export interface SuperviseOptions {
   readonly address: Address;
   /** Flags of Node for the process that serves. */
   readonly execArgv: readonly string[];
+  readonly limits: Limits;
   readonly stopped: AbortSignal;
   readonly log: (line: string) => void;
   /** Told once where the API is, when the member answers for the first time. */
@@ -33,8 +35,10 @@ interface Status {
   ready: boolean;
   /** Its process did not start, which was said. */
   failing: boolean;
-  /** A build is being taken up. */
-  loading: boolean;
+  /** How many builds are being taken up. */
+  loading: number;
+  /** The last result of the compiler: what became of those before it is of no interest any more. */
+  last?: Result;
 }
 
 /**
@@ -44,13 +48,14 @@ interface Status {
  * @throws AgentError `PORT_IN_USE`
  */
 export async function supervise(options: SuperviseOptions): Promise<void> {
-  const { memberDir, address, execArgv, stopped, log } = options;
+  const { memberDir, address, execArgv, limits, stopped, log } = options;
   const name = basename(memberDir);
-  const status: Status = { child: { kind: "none" }, ready: false, failing: false, loading: false };
+  const status: Status = { child: { kind: "none" }, ready: false, failing: false, loading: 0 };
   const gate = await openGate(address, toGateState(name, undefined, status.child));
   const show = (): void => gate.set(toGateState(name, status.broken, status.child));
   const folders = createBuildFolders(memberDir);
   const child = createServingChild({
+    limits,
     start: () => ({ env: toEnv(memberDir, address), execArgv }),
     // What Node adds to the address of its debugger.
     onLine: (line) => line.startsWith("For help, see: https://nodejs.org/") || log(line),
@@ -58,8 +63,9 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
       status.child = state;
       show();
       if (state.kind !== "listening") return;
+      folders.removeBefore(state.folder);
       // A build that is taken up says so itself.
-      if (status.failing && !status.loading) announce(status.ready ? "runs again" : "ready");
+      if (status.failing && status.loading === 0) announce(status.ready ? "runs again" : "ready");
       status.failing = false;
     },
     onCrash: (error, served) => {
@@ -67,6 +73,10 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
       log(
         served ? `${name} crashed and starts again. ${error}` : `${name} does not start, and is tried again. ${error}`,
       );
+    },
+    onRenew: (why, waits) => {
+      const when = ` when no model and no tool works, at the latest in ${limits.patienceMs / 1000} s`;
+      log(`${name} starts again${waits ? when : ""}: ${why}.`);
     },
   });
 
@@ -82,13 +92,16 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     for (const warning of result.warnings) log(`warning ${formatDiagnostic(warning)}`);
     for (const diagnostic of result.diagnostics) log(formatDiagnostic(diagnostic));
     const wasBroken = status.broken !== undefined;
+    status.last = result;
     delete status.broken;
     if (result.ok) {
       const folder = folders.keep(result.manifest.buildId);
-      status.loading = true;
+      // It may wait for what runs, and what is there can answer meanwhile.
+      if (fresh) show();
+      status.loading++;
       const outcome = await child.load(folder, { fresh });
-      status.loading = false;
-      if (outcome.how === "started") folders.removeAllBut(folder);
+      status.loading--;
+      if (status.last !== result || stopped.aborted) return;
       if (outcome.how !== "failed") {
         const seconds = ((performance.now() - since) / 1000).toFixed(1);
         announce(`${verb(wasBroken, status.ready)} in ${seconds} s`);
@@ -103,10 +116,9 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
   };
 
   // Its own sources, while they are developed: only a new process takes them up.
-  const unwatchRuntime = watchFiles(runtimeSources(), () => {
-    log(`eve changed: ${name} starts again. A change of its compiler needs a new \`eve dev\`.`);
-    void child.restart();
-  });
+  const unwatchRuntime = watchFiles(runtimeSources(), () =>
+    child.restart("eve changed (a change of its compiler needs a new `eve dev`)"),
+  );
   let since = performance.now();
   // An installation may be what a broken member waits for.
   const env = createDevEnv(memberDir, discoverWorkspace(memberDir)?.root, process.env);
@@ -124,14 +136,15 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
       const result = await compile(memberDir, folders.next);
       // A change in the meantime makes another build at once.
       if (!next.aborted) {
-        await takeUp(result, since, stale);
+        // A process that has to end first may take its time, for which the next change does not wait.
+        await Promise.race([takeUp(result, since, stale), aborted(next)]);
         stale &&= !result.ok;
       }
       const added = result.outside.filter((path) => !paths.includes(path));
       // Beside the first: a change that it has seen, but not reported yet, must not be lost.
       if (added.length > 0) watches.push(watchFiles(added, onChange));
       paths = [...paths, ...added];
-      if (!next.aborted) await once(next, "abort");
+      await aborted(next);
       for (const unwatch of watches) unwatch();
       since = Number(change.signal.reason);
     }
@@ -141,6 +154,10 @@ export async function supervise(options: SuperviseOptions): Promise<void> {
     folders.remove();
     await gate.close();
   }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }
 
 function verb(wasBroken: boolean, ready: boolean): string {
