@@ -24,6 +24,7 @@ export interface SessionRoutes {
   readonly agentName: string;
   /** Throws when this member may not post to a URL. */
   readonly checkCallback: (url: string) => void;
+  readonly leaseMs?: number | undefined;
 }
 
 type RouteContext = Context<{ Variables: Variables }>;
@@ -36,7 +37,7 @@ export function createSessionRoutes(options: SessionRoutes): Hono<{ Variables: V
   routes.post("/:id", (c) => sendMessage(c, options));
   routes.post("/:id/cancel", (c) => cancelTurn(c, host));
   routes.post("/:id/reset", (c) => resetSession(c, host));
-  routes.get("/:id/stream", (c) => streamSession(c, host));
+  routes.get("/:id/stream", (c) => streamSession(c, options));
   return routes;
 }
 
