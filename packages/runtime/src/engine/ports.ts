@@ -34,6 +34,8 @@ export interface SessionHead {
   /** Its initiator (§18.3). */
   readonly owner: Principal;
   readonly ended: boolean;
+  /** Its events are gone for good; that it was there is all that is known. */
+  readonly swept?: boolean;
   /** Number of public events so far: the index the next one gets. */
   readonly nextIndex: number;
 }

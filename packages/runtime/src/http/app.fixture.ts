@@ -40,6 +40,7 @@ export interface TestAppOptions {
   readonly auth?: readonly Authenticator[];
   readonly env?: Readonly<Record<string, string>>;
   readonly mode?: "development" | "production";
+  readonly leaseMs?: number;
 }
 
 /** A member named `lead` with a tool, a local subagent and a peer, served without a socket. */
@@ -49,6 +50,7 @@ export async function createTestApp({
   auth = [byHeader],
   env = {},
   mode = "development",
+  leaseMs,
 }: TestAppOptions = {}): Promise<TestApp> {
   const registry = createRegistry(manifestSchema.parse(MANIFEST), {
     "agent.ts": defineAgent(model === undefined ? {} : { model }),
@@ -99,6 +101,7 @@ export async function createTestApp({
     mode,
     origin: () => "https://lead.example.com",
     log: (line) => logged.push(line),
+    ...(leaseMs === undefined ? {} : { leaseMs }),
   });
 
   const get: TestApp["get"] = async (path, { as = "ada" } = {}) =>

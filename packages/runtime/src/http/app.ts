@@ -27,6 +27,8 @@ export interface AppOptions {
   /** Origin under which others reach this member. */
   readonly origin: () => string;
   readonly log: (line: string) => void;
+  /** Milliseconds that a followed stream is leased for to clients that ask for it; default 60,000. */
+  readonly leaseMs?: number;
 }
 
 /**
@@ -67,7 +69,8 @@ function createApi(options: AppOptions): Hono<{ Variables: Variables }> {
   };
   api.use("*", authenticate(auth, member));
   api.get("/info", (c) => c.json(toAgentInfo(registry.manifest, options)));
-  api.route("/session", createSessionRoutes({ host, agentName: registry.root.manifest.name, checkCallback }));
+  const agentName = registry.root.manifest.name;
+  api.route("/session", createSessionRoutes({ host, agentName, checkCallback, leaseMs: options.leaseMs }));
   api.get("/session/:id/subagents/:callId/:childId/stream", (c) => relaySubagentStream(c, options));
   return api;
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
-import { BASE, createTestApp, hanging, saying, type TestApp } from "./app.fixture.ts";
+import { BASE, createTestApp, hanging, saying, type TestApp, type TestAppOptions } from "./app.fixture.ts";
+import type { Host } from "../engine/ports.ts";
 import { eventSchema, EVENT_SCHEMAS, type StreamEvent } from "../protocol/events.ts";
 
-async function finished(): Promise<TestApp & { sessionId: string; all: StreamEvent[] }> {
-  const app = await createTestApp({ perform: saying("hi") });
+async function finished(options: TestAppOptions = {}): Promise<TestApp & { sessionId: string; all: StreamEvent[] }> {
+  const app = await createTestApp({ perform: saying("hi"), ...options });
   const sessionId = await app.create();
   return { ...app, sessionId, all: await app.until(sessionId, "session.waiting") };
 }
@@ -23,6 +24,32 @@ async function follow(response: Response, enough: (text: string) => boolean): Pr
   await reader.cancel();
   return text;
 }
+
+/** Lets the host say of a session that it was swept: what sweeps is behind the port. */
+function sweep(host: Host, sessionId: string): void {
+  const { head } = host;
+  vi.spyOn(host, "head").mockImplementation(async (id) => {
+    const found = await head(id);
+    return found === undefined || id !== sessionId ? found : { ...found, swept: true };
+  });
+}
+
+/** How many listen to the host from now on. */
+function countListeners(host: Host): () => number {
+  let listening = 0;
+  const { subscribe } = host;
+  vi.spyOn(host, "subscribe").mockImplementation((id, listener) => {
+    const stop = subscribe(id, listener);
+    listening++;
+    return () => {
+      listening--;
+      stop();
+    };
+  });
+  return () => listening;
+}
+
+const LEASE_ENDED = '{"$eve":"stream.lease-ended","version":1}\n';
 
 describe("GET session/:id/stream", () => {
   test("PROTOCOL: headers", async () => {
@@ -105,24 +132,15 @@ describe("GET session/:id/stream", () => {
 
   test("a stream listens from its first read to its end", async () => {
     const { get, host, sessionId } = await finished();
-    let listening = 0;
-    const original = host.subscribe;
-    vi.spyOn(host, "subscribe").mockImplementation((id, listener) => {
-      const stop = original(id, listener);
-      listening++;
-      return () => {
-        listening--;
-        stop();
-      };
-    });
+    const listening = countListeners(host);
     const response = await get(`/session/${sessionId}/stream`);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(listening).toBe(0);
+    expect(listening()).toBe(0);
     await follow(response, (text) => {
-      if (text.length > 1) expect(listening).toBe(1);
+      if (text.length > 1) expect(listening()).toBe(1);
       return text.length > 1;
     });
-    expect(listening).toBe(0);
+    expect(listening()).toBe(0);
   });
 
   test("two readers get the same bytes", async () => {
@@ -140,10 +158,78 @@ describe("GET session/:id/stream", () => {
     ]);
   });
 
+  test("PROTOCOL: a session that was swept is 410, to its owner only", async () => {
+    const { app, get, host, sessionId } = await finished();
+    sweep(host, sessionId);
+    for (const query of ["", "?follow=false", "?startIndex=-1"]) {
+      const response = await get(`/session/${sessionId}/stream${query}`);
+      expect([response.status, await response.json()]).toEqual([
+        410,
+        { ok: false, error: expect.any(String), code: "session_expired" },
+      ]);
+      expect(response.headers.get("cache-control")).toBe("no-store");
+    }
+    const head = await app.request(`${BASE}/session/${sessionId}/stream`, {
+      method: "HEAD",
+      headers: { "x-user": "ada" },
+    });
+    expect(head.status).toBe(410);
+    expect((await get(`/session/${sessionId}/stream`, { as: "bob" })).status).toBe(404);
+  });
+
+  test("a followed stream ends when its session is swept", async () => {
+    const { get, host, post, sessionId } = await finished();
+    const response = await get(`/session/${sessionId}/stream?startIndex=8`);
+    const text = response.text();
+    sweep(host, sessionId);
+    await post(`/session/${sessionId}`, { message: "more" });
+    await text;
+  });
+
   test("an ended session can still be read", async () => {
     const { get, post, until, sessionId } = await finished();
     await post(`/session/${sessionId}/reset`, {});
     await until(sessionId, "session.completed");
     expect(lines(await (await get(`/session/${sessionId}/stream`)).text()).at(-1)!.type).toBe("session.completed");
+  });
+});
+
+describe("PROTOCOL: a lease", () => {
+  test("ends a followed stream with a line that says so, for who asked", async () => {
+    const { get, post, sessionId, all } = await finished({ leaseMs: 20 });
+    const path = `/session/${sessionId}/stream`;
+    const others = ["", "?streamControlVersion=2"].map(async (query) => (await get(`${path}${query}`)).text());
+    const text = await (await get(`${path}?streamControlVersion=1&startIndex=3`)).text();
+    expect(text.endsWith(`\n${LEASE_ENDED}`)).toBe(true);
+    expect(lines(text).slice(0, -1)).toEqual(all.slice(3));
+
+    // The stream itself goes on, at the cursor, and nobody else was told.
+    const next = await get(`${path}?streamControlVersion=1&startIndex=${all.length}`);
+    await post(`/session/${sessionId}/reset`, {});
+    expect(lines(await next.text()).map(({ type }) => type)).toEqual(["session.completed"]);
+    for (const other of await Promise.all(others)) {
+      expect(other).not.toContain("$eve");
+      expect(lines(other).at(-1)!.type).toBe("session.completed");
+    }
+  });
+
+  test("is not for a stream that ends by itself", async () => {
+    const bounded = await finished({ leaseMs: 0 });
+    const path = (sessionId: string): string => `/session/${sessionId}/stream?streamControlVersion=1`;
+    expect(await (await bounded.get(path(bounded.sessionId))).text()).toBe(`\n${LEASE_ENDED}`);
+    const read = await (await bounded.get(`${path(bounded.sessionId)}&follow=false`)).text();
+    expect(lines(read)).toEqual(bounded.all);
+
+    const ended = await finished();
+    await ended.post(`/session/${ended.sessionId}/reset`, {});
+    const whole = lines(await (await ended.get(path(ended.sessionId))).text());
+    expect(whole.map(({ type }) => type)).toEqual([...ended.all.map(({ type }) => type), "session.completed"]);
+  });
+
+  test("leaves nothing behind that listens", async () => {
+    const { get, host, sessionId } = await finished({ leaseMs: 20 });
+    const listening = countListeners(host);
+    await (await get(`/session/${sessionId}/stream?streamControlVersion=1`)).text();
+    expect([listening(), vi.mocked(host.subscribe).mock.calls.length]).toEqual([0, 1]);
   });
 });

@@ -57,3 +57,33 @@ test("HEAD does not open the remote's stream", async () => {
   expect([response.status, response.headers.get("x-eve-session-id")]).toEqual([200, "ses_far"]);
   expect(asked).not.toHaveBeenCalled();
 });
+
+test("PROTOCOL: a lease is asked of the remote, and its end is passed on", async () => {
+  const end = '\n{"$eve":"stream.lease-ended","version":1}\n';
+  const { get, path, asked } = await relaying(async () => new Response(end));
+  expect(await (await get(`${path}?streamControlVersion=1`)).text()).toBe(end);
+  expect(new URL(asked.mock.calls[0]![0].url).search).toBe("?streamControlVersion=1");
+});
+
+test.each([
+  [404, 404, "NOT_FOUND"],
+  [410, 410, "session_expired"],
+  [401, 502, "REMOTE_FAILED"],
+  [500, 502, "REMOTE_FAILED"],
+])("a remote's %i is %i to the reader", async (status, answered, code) => {
+  const { get, path } = await relaying(async () => new Response("{}", { status }));
+  const response = await get(path);
+  expect([response.status, (await response.json()).code]).toEqual([answered, code]);
+});
+
+test("the child of a session that was swept is 410", async () => {
+  const { get, host, path, asked } = await relaying(async () => new Response("\n"));
+  const { head } = host;
+  vi.spyOn(host, "head").mockImplementation(async (id) => {
+    const found = await head(id);
+    return found && { ...found, swept: true };
+  });
+  const response = await get(path);
+  expect([response.status, (await response.json()).code]).toEqual([410, "session_expired"]);
+  expect(asked).not.toHaveBeenCalled();
+});

@@ -5,7 +5,7 @@ import type { Registry } from "../registry/registry.ts";
 import { resolveAddress } from "../transport/address.ts";
 import { openRemoteStream } from "../transport/remote-client.ts";
 import { owns, type Variables } from "./authenticate.ts";
-import { isHead, readIndex, streamHeaders } from "./stream-route.ts";
+import { expired, isHead, readIndex, streamHeaders } from "./stream-route.ts";
 
 const RELAYED_QUERY = ["startIndex", "follow", "includeTailIndex", "streamControlVersion"];
 
@@ -21,7 +21,9 @@ export async function relaySubagentStream(
   const unknown = new AgentError("NOT_FOUND", "This session has no such agent.", {
     fix: "Use the streamPath of agent.started.",
   });
-  if (!owns(await host.head(id), c.get("principal"))) throw unknown;
+  const head = await host.head(id);
+  if (!owns(head, c.get("principal"))) throw unknown;
+  if (head.swept === true) throw expired();
   const state = await host.state(id);
   const task = Object.values(state?.tasks ?? {}).find(
     ({ childSessionId, openedBy }) => childSessionId === childId && openedBy === callId,
@@ -43,6 +45,9 @@ export async function relaySubagentStream(
   });
   if (!response.ok) {
     await response.body?.cancel();
+    // Final, unlike what else a remote may answer: a reader that tries again would try in vain.
+    if (response.status === 404) throw unknown;
+    if (response.status === 410) throw expired();
     throw failed(`The remote answered ${response.status}.`);
   }
   const tail = response.headers.get("x-eve-stream-tail-index");

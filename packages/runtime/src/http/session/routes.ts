@@ -9,6 +9,8 @@ import { sendMessage } from "./send-message.ts";
 export interface SessionRoutes {
   readonly host: Host;
   readonly agentName: string;
+  /** How long a reader that takes leases is served at a time. */
+  readonly leaseMs?: number | undefined;
   /** Throws when this member may not post to a URL. */
   readonly checkCallback: (url: string) => void;
 }
@@ -26,6 +28,6 @@ export function createSessionRoutes(options: SessionRoutes): Hono<{ Variables: V
   routes.post("/:id/clear", (c) => controlHistory(c, host, "clear"));
   routes.post("/:id/reset", (c) => resetSession(c, host));
   routes.post("/:id/retry", (c) => retryTurn(c, host));
-  routes.get("/:id/stream", (c) => streamSession(c, host));
+  routes.get("/:id/stream", (c) => streamSession(c, options));
   return routes;
 }
