@@ -31,8 +31,9 @@ export interface Stop {
   readonly sessionId: string;
   readonly turnId?: string;
   readonly askedAt: number;
-  /** `accepted`, `no_active_turn`, `reset`, … */
+  /** `accepted`, `no_active_turn`, `reset`, …, and when it was answered. */
   status?: string;
+  answeredAt?: number;
 }
 
 export interface Stream {

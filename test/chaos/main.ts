@@ -2,7 +2,7 @@
  * `pnpm chaos`: many seeds of the chaos test, one after the other. For each that fails: what was wrong, the timeline
  * and the seed to run again. Ends with how often each situation was reached, and exits with 1 when a seed failed.
  */
-import { buildChaosWorkspace } from "./build.ts";
+import { buildChaosWorkspace } from "./drive/build.ts";
 import { parseOptions } from "./options.ts";
 import { describeFailure, describeReached, describeSeed, describeTimes, sumReached } from "./report.ts";
 import { runSeed, type SeedReport } from "./run-seed.ts";

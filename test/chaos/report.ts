@@ -1,4 +1,4 @@
-import { SITUATIONS, type Reached } from "./coverage.ts";
+import { SITUATIONS, type Reached } from "./check/coverage.ts";
 import type { SeedReport } from "./run-seed.ts";
 
 /** Violations shown of one seed: the first few say enough. */

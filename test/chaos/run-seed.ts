@@ -1,15 +1,15 @@
 import type { BuiltWorkspace } from "../support/build-workspace.ts";
-import { checkHistory } from "./check.ts";
-import { createClient } from "./client.ts";
-import { converse } from "./conversation.ts";
-import { reachedBy, type Reached } from "./coverage.ts";
+import { checkHistory } from "./check/check-history.ts";
+import { createClient } from "./drive/client.ts";
+import { converse } from "./drive/conversation.ts";
+import { reachedBy, type Reached } from "./check/coverage.ts";
 import type { History, Stream } from "./history.ts";
-import { startPair, type Pair } from "./pair.ts";
-import { planLives } from "./plan.ts";
+import { startPair, type Pair } from "./drive/pair.ts";
+import { planLives } from "./plan/plan-lives.ts";
 import { createRandom } from "./random.ts";
-import { settle } from "./settle.ts";
-import { createTracks, type Tracks } from "./track.ts";
-import { createWatch, type Watch } from "./watch.ts";
+import { settle } from "./drive/settle.ts";
+import { createTracks, type Tracks } from "./drive/track.ts";
+import { createWatch, type Watch } from "./drive/watch.ts";
 
 /** Sessions that are talked to at a time. */
 const SESSIONS = 6;

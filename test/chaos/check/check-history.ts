@@ -1,9 +1,12 @@
-import { deliveryProblems } from "./check/deliveries.ts";
-import { effectProblems } from "./check/effects.ts";
-import { streamViewProblems } from "./check/streams.ts";
-import { strayCancels, taskProblems } from "./check/tasks.ts";
-import { toView } from "./check/view.ts";
-import type { History } from "./history.ts";
+import { deliveryProblems } from "./deliveries.ts";
+import { hiddenWork } from "./hidden-work.ts";
+import { modelProblems } from "./models.ts";
+import { stoppedWork } from "./stopped-work.ts";
+import { toolProblems } from "./tools.ts";
+import { streamViewProblems } from "./streams.ts";
+import { taskProblems } from "./tasks.ts";
+import { toView } from "./view.ts";
+import type { History } from "../history.ts";
 
 /** Holds what was seen of a run against what is promised: one sentence for each thing that is not so. */
 export function checkHistory(history: History): string[] {
@@ -15,7 +18,9 @@ export function checkHistory(history: History): string[] {
     ...deliveryProblems(view),
     ...streamViewProblems(view),
     ...taskProblems(view),
-    ...strayCancels(view),
-    ...effectProblems(view),
+    ...toolProblems(view),
+    ...modelProblems(view),
+    ...hiddenWork(view),
+    ...stoppedWork(view),
   ];
 }

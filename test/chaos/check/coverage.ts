@@ -1,7 +1,7 @@
-import { parseRun } from "../fixtures/chaos/lib/program.ts";
-import { endsOf, ofType, timeOf, toView, type View } from "./check/view.ts";
-import type { Death, History } from "./history.ts";
-import { openEffects } from "./record.ts";
+import { parseRun } from "../../fixtures/chaos/lib/program.ts";
+import { endsOf, ofType, timeOf, toView, type View } from "./view.ts";
+import type { Death, History } from "../history.ts";
+import { openEffects } from "../drive/effect-record.ts";
 
 /** What a run must be able to come to; a figure that stays 0 says that the test does not test it. */
 export const SITUATIONS = [
@@ -140,7 +140,8 @@ function conversations({
     for (const { type, data } of stream.events) {
       if (type === "task.started") {
         const open = working.get(data.taskId);
-        if (open !== undefined) open > 0 ? joined++ : continued++;
+        if (open === 0) continued++;
+        else if (open !== undefined) joined++;
         working.set(data.taskId, (open ?? 0) + 1);
       }
       if (type === "task.settled") working.set(data.taskId, working.get(data.taskId)! - 1);

@@ -1,6 +1,6 @@
 import { EVENT_SCHEMAS, eventSchema } from "../../../packages/runtime/src/protocol/events.ts";
 import { streamProblems } from "../../support/stream-problems.ts";
-import { isAtRest } from "../family.ts";
+import { isAtRest } from "../drive/family.ts";
 import { endsOf, ofType, type StreamView, type View } from "./view.ts";
 
 /** What was read before is read again, byte for byte, at the same place; and every stream obeys the protocol (§19). */

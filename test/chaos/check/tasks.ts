@@ -1,12 +1,14 @@
 import { parseRun } from "../../fixtures/chaos/lib/program.ts";
 import { repeated } from "../../support/stream-problems.ts";
-import { endsOf, isStopped, ofType, timeOf, type EventOf, type StreamView, type View } from "./view.ts";
+import { endsOf, ofType, timeOf, type EventOf, type StreamView, type View } from "./view.ts";
 
 /** Every call settles once, with what its child said; no child works on when its parent does not (§6.4, §6.6, §6.10). */
 export function taskProblems(view: View): string[] {
   const announced = view.streams.flatMap((stream) => ofType(stream, "agent.started").map(({ data }) => data.sessionId));
   return [
     ...repeated(announced).map((id) => `the child ${id} was announced twice`),
+    ...orphans(view),
+    ...strayCancels(view),
     ...view.streams.flatMap((stream) => [
       ...pairProblems(stream),
       ...ofType(stream, "task.settled").flatMap((settled) => settledProblems(settled, stream, view)),
@@ -66,15 +68,26 @@ function childProblems(settled: EventOf<"task.settled">, stream: StreamView, { s
   return [];
 }
 
+/** Children whose parent's session is over, and theirs is not (§16). */
+function orphans({ streams }: View): string[] {
+  const ended = (stream: StreamView | undefined): boolean =>
+    stream !== undefined && ofType(stream, "session.completed").length > 0;
+  return streams.flatMap((stream) => {
+    const { parent, sessionId } = stream;
+    const above = streams.find((candidate) => candidate.sessionId === parent?.sessionId);
+    return ended(above) && !ended(stream) ? [`the child ${sessionId} lives on, its parent's session is over`] : [];
+  });
+}
+
 /** Turns of children that were cancelled though no turn above them was. */
-export function strayCancels(view: View): string[] {
+function strayCancels(view: View): string[] {
   return view.streams.flatMap((stream) => {
     const { parent, sessionId } = stream;
     if (parent === undefined) return [];
     const above = view.streams.find((candidate) => candidate.sessionId === parent.sessionId);
     const cancelled = above === undefined ? [] : ofType(above, "turn.cancelled").map(timeOf);
     return ofType(stream, "turn.cancelled")
-      .filter((event) => !cancelled.some((at) => at <= timeOf(event)) && !isStopped(view.stops, sessionId, ""))
+      .filter((event) => !cancelled.some((at) => at <= timeOf(event)))
       .map(({ data }) => `${data.turnId} of the child ${sessionId} was cancelled, and no turn of ${parent.sessionId}`);
   });
 }

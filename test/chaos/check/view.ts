@@ -1,5 +1,6 @@
 import type { StreamEvent } from "../../../packages/runtime/src/protocol/events.ts";
-import type { History, Stop, Stream } from "../history.ts";
+import { parseRun } from "../../fixtures/chaos/lib/program.ts";
+import type { Effect, History, Stop, Stream } from "../history.ts";
 
 export type EventOf<T extends StreamEvent["type"]> = Extract<StreamEvent, { type: T }>;
 
@@ -50,4 +51,23 @@ export function isReset(stops: readonly Stop[], sessionId: string): boolean {
 
 export function timeOf({ meta }: StreamEvent): number {
   return Date.parse(meta.at);
+}
+
+/** The run of a step: `m3#1.0` of `m3#1.0#2`. */
+export function runOf(step: string): string {
+  return step.slice(0, step.lastIndexOf("#"));
+}
+
+/** The runs that a session was asked for, with the turns that read them. */
+export function runsOf(stream: StreamView): { readonly run: string; readonly turnId: string }[] {
+  return ofType(stream, "message.received").flatMap(({ data }) => {
+    const run = parseRun(data.message)?.id;
+    return run === undefined ? [] : [{ run, turnId: data.turnId }];
+  });
+}
+
+/** Only the end of a process is a reason to begin again. */
+export function sameProcess(runs: readonly Effect[], what: string): string[] {
+  const pids = runs.map(({ pid }) => pid);
+  return new Set(pids).size === pids.length ? [] : [`${what} ran ${pids.length} times, twice in one process`];
 }

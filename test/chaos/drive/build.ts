@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildWorkspace, ROOT, type BuiltWorkspace } from "../support/build-workspace.ts";
+import { buildWorkspace, ROOT, type BuiltWorkspace } from "../../support/build-workspace.ts";
 
 const FIXTURES = "test/fixtures/chaos";
 

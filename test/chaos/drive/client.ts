@@ -1,6 +1,6 @@
-import type { Step } from "../fixtures/chaos/lib/program.ts";
-import { toMessage } from "../fixtures/chaos/lib/program.ts";
-import type { Message, Stop } from "./history.ts";
+import type { Step } from "../../fixtures/chaos/lib/program.ts";
+import { toMessage } from "../../fixtures/chaos/lib/program.ts";
+import type { Message, Stop } from "../history.ts";
 import type { Watch } from "./watch.ts";
 
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -63,6 +63,7 @@ export function createClient(api: string, watch: Watch): Client {
       const url = `${api}/session/${sessionId}/${kind}`;
       const { status, body } = await watch.patiently(`${kind} of ${sessionId}`, () => post(url, target));
       stop.status = String(body.status ?? status);
+      stop.answeredAt = Date.now();
       if (stop.status === "accepted") watch.see("cancelled");
       watch.note(`${kind} ${sessionId} ${turnId ?? ""}: ${stop.status}`);
       return stop;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Step } from "../fixtures/chaos/lib/program.ts";
+import type { Step } from "../../fixtures/chaos/lib/program.ts";
 import type { Client, SendOptions } from "./client.ts";
-import type { Message } from "./history.ts";
-import { planEndless, planFollowUp, planMessage } from "./programs.ts";
-import type { Random } from "./random.ts";
+import type { Message } from "../history.ts";
+import { planEndless, planFollowUp, planMessage } from "../plan/programs.ts";
+import type { Random } from "../random.ts";
 import type { Track, Tracks } from "./track.ts";
 import type { Watch } from "./watch.ts";
 

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readSync } from "node:fs";
-import type { Effect, MemberName } from "./history.ts";
+import type { Effect, MemberName } from "../history.ts";
 
 /** The record of effects that a member writes. */
 export interface EffectRecord {

@@ -1,6 +1,6 @@
-import { readLines } from "../support/event-reader.ts";
-import type { StreamEvent } from "../../packages/runtime/src/protocol/events.ts";
-import type { MemberName, Stream } from "./history.ts";
+import { readLines } from "../../support/event-reader.ts";
+import type { StreamEvent } from "../../../packages/runtime/src/protocol/events.ts";
+import type { MemberName, Stream } from "../history.ts";
 
 /** A session, where its stream is, and where else. */
 interface Relative {
@@ -45,6 +45,10 @@ export function isAtRest(lines: readonly string[]): boolean {
   const types = lines.map((line) => (JSON.parse(line) as StreamEvent).type);
   const last = types.findLast((type) => type !== "agent.started");
   return last === "session.waiting" || last === "session.completed";
+}
+
+export function isEnded(lines: readonly string[]): boolean {
+  return lines.some((line) => (JSON.parse(line) as StreamEvent).type === "session.completed");
 }
 
 async function readStream(origins: Origins, relative: Relative): Promise<Stream> {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Member } from "../support/member.ts";
-import type { Death, MemberName } from "./history.ts";
-import type { Life } from "./plan.ts";
+import type { Member } from "../../support/member.ts";
+import type { Death, MemberName } from "../history.ts";
+import type { Life } from "../plan/plan-lives.ts";
 import type { Watch } from "./watch.ts";
 
 /** Nobody may have anything to say to a member that is away. */

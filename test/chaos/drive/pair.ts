@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import type { BuiltWorkspace } from "../support/build-workspace.ts";
-import { createMember, peerEnv, type Member } from "../support/member.ts";
-import { tempFolder } from "../support/temp-folder.ts";
-import type { Effect, MemberName } from "./history.ts";
+import type { BuiltWorkspace } from "../../support/build-workspace.ts";
+import { createMember, peerEnv, type Member } from "../../support/member.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+import type { Effect, MemberName } from "../history.ts";
 import { live, type Lives } from "./lives.ts";
-import type { Life } from "./plan.ts";
-import { readRecord } from "./record.ts";
+import type { Life } from "../plan/plan-lives.ts";
+import { readRecord } from "./effect-record.ts";
 import type { Watch } from "./watch.ts";
 
 /** The caller and its peer, each living one life after the other. */

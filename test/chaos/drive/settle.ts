@@ -1,6 +1,7 @@
-import { isAtRest, readFamilies, type AtRest, type Origins, type Root } from "./family.ts";
-import type { Effect, Stream } from "./history.ts";
-import { openEffects } from "./record.ts";
+import { isAtRest, isEnded, readFamilies, type AtRest, type Origins, type Root } from "./family.ts";
+import type { StreamEvent } from "../../../packages/runtime/src/protocol/events.ts";
+import type { Effect, Stream } from "../history.ts";
+import { openEffects } from "./effect-record.ts";
 import type { Watch } from "./watch.ts";
 
 export interface Sources {
@@ -12,6 +13,9 @@ export interface Sources {
   readonly pids: () => readonly number[];
 }
 
+/** Longer than a member waits before it tries a peer again that it could not reach. */
+const RETRY_GAP_MS = 6_000;
+
 interface Found {
   readonly streams: readonly Stream[];
   readonly busy: readonly string[];
@@ -22,7 +26,9 @@ export async function settle(sources: Sources, watch: Watch): Promise<readonly S
   const known: AtRest = new Map();
   try {
     return await watch.patiently("everything is at rest", async () => {
-      if ((await look(sources, known)).busy.length > 0) return undefined;
+      const first = await look(sources, known);
+      if (first.busy.length > 0) return undefined;
+      if (isPending(first.streams) && Date.now() < watch.restartedAt + RETRY_GAP_MS) return undefined;
       // Once more from the beginning: nobody woke anybody meanwhile.
       known.clear();
       const { streams, busy } = await look(sources, known);
@@ -46,7 +52,10 @@ async function look({ origins, roots, effects, pids }: Sources, known: AtRest): 
   }
   const hidden = await readFamilies(origins, [...strangers.values()], known);
   const streams = [...families, ...hidden.filter(({ sessionId }) => !announced.has(sessionId))];
-  const busy = streams.filter((stream) => !isOver(stream));
+  const ended = new Set(streams.flatMap(({ sessionId, lines }) => (isEnded(lines) ? [sessionId] : [])));
+  const busy = streams.filter(({ lines, parent, isHidden }) =>
+    isHidden === true || ended.has(parent?.sessionId ?? "") ? !isEnded(lines) : !isAtRest(lines),
+  );
   return {
     streams,
     busy: [
@@ -56,7 +65,12 @@ async function look({ origins, roots, effects, pids }: Sources, known: AtRest): 
   };
 }
 
-/** Whoever was never announced has a caller that was reset, and is to be reset, too. */
-function isOver({ lines, isHidden }: Stream): boolean {
-  return isAtRest(lines) && (isHidden !== true || lines.at(-1)!.includes('"session.completed"'));
+/** A remote call has been cancelled before the remote was reached: it will be, and its session be announced. */
+function isPending(streams: readonly Stream[]): boolean {
+  return streams.some(({ lines }) => {
+    if (isEnded(lines)) return false;
+    const events = lines.map((line) => JSON.parse(line) as StreamEvent);
+    const announced = new Set(events.flatMap(({ type, data }) => (type === "agent.started" ? [data.taskId] : [])));
+    return events.some(({ type, data }) => type === "task.started" && !announced.has(data.taskId));
+  });
 }

@@ -1,6 +1,6 @@
-import { followEvents, readLines, type EventReader, type ReadEvent } from "../support/event-reader.ts";
-import type { Stream } from "./history.ts";
-import type { Random } from "./random.ts";
+import { followEvents, readLines, type EventReader, type ReadEvent } from "../../support/event-reader.ts";
+import type { Stream } from "../history.ts";
+import type { Random } from "../random.ts";
 import type { Watch } from "./watch.ts";
 
 /** Streams of children that are followed while they come, at most. */

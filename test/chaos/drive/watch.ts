@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Death, Message, Stop } from "./history.ts";
+import type { Death, Message, Stop } from "../history.ts";
 
 /** Everything has to be over this long after the last restart, or the last message that was accepted after it. */
 export const BOUND_MS = 15_000;

@@ -1,5 +1,5 @@
-import type { MemberName } from "./history.ts";
-import type { Random } from "./random.ts";
+import type { MemberName } from "../history.ts";
+import type { Random } from "../random.ts";
 
 /** How one process of a member ends, and how long the member is away then. */
 export interface Life {
@@ -18,10 +18,15 @@ export interface Life {
 
 const POINTS = ["commit:before", "commit:after", "effect:before", "effect:after"];
 
-/** What the driver tells of, as the moment to kill the caller: a 202, or the type of an event. */
+/** What the driver tells of, as the moment to kill the caller: a 202, or the type of an event. Twice is twice as likely. */
 const MOMENTS = [
-  ...["accepted", "accepted", "accepted", "accepted"],
-  ...["cancelled", "cancelled", "cancelled"],
+  "accepted",
+  "accepted",
+  "accepted",
+  "accepted",
+  "cancelled",
+  "cancelled",
+  "cancelled",
   "message.received",
   "step.started",
   "message.appended",
@@ -37,7 +42,9 @@ const EIGHT = "^worker/model \\S+\\.[2-6]#0$";
 
 const DOOMS: Readonly<Record<MemberName, readonly string[]>> = {
   caller: [
-    ...[EIGHT, EIGHT, EIGHT],
+    EIGHT,
+    EIGHT,
+    EIGHT,
     "^caller/model ",
     "^caller/model.done ",
     "^work/tool ",

@@ -1,5 +1,5 @@
-import type { Call, Step } from "../fixtures/chaos/lib/program.ts";
-import type { Random } from "./random.ts";
+import type { Call, Step } from "../../fixtures/chaos/lib/program.ts";
+import type { Random } from "../random.ts";
 
 /** Longer than a run may take: only a cancel or a reset ends it. */
 const FOR_EVER_MS = 60_000;
