@@ -7,10 +7,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BuiltWorkspace } from "./support/build-workspace.ts";
 import { checkRecall } from "./support/check-recall.ts";
-import { checkStream, parseEvent, repeated, replyOf } from "./support/check-stream.ts";
+import { checkStream, parseEvent, replyOf } from "./support/check-stream.ts";
 import { CHECKS, type Upgraded } from "./support/check-upgrade.ts";
 import { converse, eventsOf, say } from "./support/converse.ts";
 import { readLines } from "./support/event-reader.ts";
+import { repeated } from "./support/stream-problems.ts";
 import {
   buildKeeper,
   buildLaterKeeper,

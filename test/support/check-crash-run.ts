@@ -1,7 +1,8 @@
 import { expect } from "vitest";
-import { checkStream, parseEvent, repeated, replyOf } from "./check-stream.ts";
+import { checkStream, parseEvent, replyOf } from "./check-stream.ts";
 import type { CrashRun, Executed, Trace } from "./crash-run.ts";
 import type { StoredEntry, StoredSession } from "./read-store.ts";
+import { repeated } from "./stream-problems.ts";
 
 const RECOVERY_MS = 5_000;
 

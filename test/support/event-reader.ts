@@ -13,6 +13,10 @@ export interface EventReader extends AsyncDisposable {
   readonly events: readonly ReadEvent[];
   /** How often the connection was opened. */
   readonly connections: number;
+  /** Why it stopped reading, if it had to: an answer that no reconnect will change. */
+  readonly failure: unknown;
+  /** Drops the connection; the next one goes on from the cursor. */
+  reconnect(): void;
   /** The first event that matches, read already or still to come. */
   untilEvent(what: string, match: (read: ReadEvent) => boolean, options?: { timeoutMs?: number }): Promise<ReadEvent>;
 }
@@ -20,9 +24,14 @@ export interface EventReader extends AsyncDisposable {
 const RECONNECT_MS = 15;
 
 /** Follows a stream as a client does: from its cursor on, over any number of connections. */
-export function followEvents(url: string, headers: Readonly<Record<string, string>> = {}): EventReader {
+export function followEvents(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  onEvent: (read: ReadEvent) => void = () => {},
+): EventReader {
   const events: ReadEvent[] = [];
   const stop = new AbortController();
+  let connection = new AbortController();
   const listeners = new Set<() => void>();
   let connections = 0;
   let failure: unknown;
@@ -30,10 +39,14 @@ export function followEvents(url: string, headers: Readonly<Record<string, strin
   const read = async (): Promise<void> => {
     while (!stop.signal.aborted) {
       try {
-        const lines = await openLines(`${url}?startIndex=${events.length}`, headers, stop.signal);
+        connection = new AbortController();
+        const signal = AbortSignal.any([stop.signal, connection.signal]);
+        const lines = await openLines(`${url}?startIndex=${events.length}`, headers, signal);
         connections++;
         for await (const line of lines) {
-          events.push({ index: events.length, line, event: JSON.parse(line) as StreamEvent });
+          const read = { index: events.length, line, event: JSON.parse(line) as StreamEvent };
+          events.push(read);
+          onEvent(read);
           for (const listener of listeners) listener();
         }
         if (events.at(-1)?.event.type === "session.completed") return;
@@ -53,6 +66,10 @@ export function followEvents(url: string, headers: Readonly<Record<string, strin
     get connections() {
       return connections;
     },
+    get failure() {
+      return failure;
+    },
+    reconnect: () => connection.abort(),
     untilEvent: (what, match, { timeoutMs = 10_000 } = {}) =>
       new Promise((resolve, reject) => {
         let seen = 0;

@@ -67,6 +67,8 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
   const running = new Map<string, Running>();
   const settled: { readonly run: Running; readonly input: EffectInput }[] = [];
   const flushes = new Set<Running>();
+  /** Effects that an earlier process had begun, and this one has not. */
+  const interrupted = new Set<string>();
 
   const wake = (): void => {
     mailWaits = true;
@@ -92,6 +94,8 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
         if (mailWaits) {
           mailWaits = false;
           for (const mail of await store.mail(sessionId)) await receive(mail);
+          // Not before: what waited may be a cancel, and then nothing that a crash stopped runs again.
+          startEffects();
         }
       }
     } catch (error) {
@@ -110,12 +114,10 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     state = log.entries.reduce<SessionState | undefined>(reduce, undefined);
     version = log.version;
     if (state === undefined) return;
-    const interrupted = new Set<string>();
     for (const { id } of decide(state)) {
       interrupted.add(id);
       await apply({ kind: "effect.interrupted", effectId: id }, { start: false });
     }
-    startEffects((effect) => interrupted.has(effect.id));
   };
 
   const settle = async (run: Running, input: EffectInput): Promise<void> => {
@@ -131,8 +133,8 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
   };
 
   const receive = ({ input, position: taken }: Mail): Promise<void> =>
-    applyOr(input, { taken }, () =>
-      applyOr({ kind: "mail.rejected", mail: input }, { taken }, () => write([], state, { taken })),
+    applyOr(input, { taken, start: false }, () =>
+      applyOr({ kind: "mail.rejected", mail: input }, { taken, start: false }, () => write([], state, { taken })),
     );
 
   /** An input that can not be processed would not be the next time either: it is replaced, so that it blocks nothing. */
@@ -167,7 +169,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     if (entries.length > 0 || posts.length > 0 || taken !== undefined || before.length > 0) {
       await write([...before, ...entries], next, { posts, ...(taken === undefined ? {} : { taken }) });
     }
-    if (start) startEffects(() => false);
+    if (start) startEffects();
   };
 
   const decideOn = (input: Input, effectId: string | undefined): Advance => {
@@ -204,7 +206,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
   };
 
   /** Starts what should run and does not, aborts what runs and should not. */
-  const startEffects = (wasInterrupted: (effect: Effect) => boolean): void => {
+  const startEffects = (): void => {
     if (state === undefined || stopped) return;
     const wanted = new Map(decide(state).map((effect) => [effect.id, effect]));
     for (const [id, run] of running) {
@@ -215,7 +217,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
       run.controller.abort();
     }
     for (const effect of wanted.values()) {
-      if (!running.has(effect.id)) void start(effect, wasInterrupted(effect));
+      if (!running.has(effect.id)) void start(effect, interrupted.delete(effect.id));
       if (effect.kind === "tool" && effect.steered) running.get(effect.id)?.steering.abort();
     }
   };
@@ -275,6 +277,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     running.clear();
     flushes.clear();
     settled.length = 0;
+    interrupted.clear();
     state = undefined;
     version = -1;
   };
