@@ -9,7 +9,7 @@ import { until } from "./until.ts";
 
 const PAGE = 4_096;
 
-/** A built member whose store is on a disk of its own, of one megabyte. */
+/** A built member whose store is on a disk of its own, of eight megabytes. */
 export interface MemberOnSmallDisk extends AsyncDisposable {
   readonly api: string;
   readonly log: string;
@@ -70,7 +70,7 @@ export async function startOnSmallDisk(name: string, server: string, env: Env = 
 }
 
 function mountArgs(folder: string, command: readonly string[]): string[] {
-  const script = 'mount -t tmpfs -o size=1m tmpfs "$0" && exec "$@"';
+  const script = 'mount -t tmpfs -o size=8m tmpfs "$0" && exec "$@"';
   return ["--map-root-user", "--mount", "sh", "-c", script, folder, ...command];
 }
 
