@@ -1,21 +1,20 @@
 import { advance } from "../../engine/advance.ts";
-import { decide, type Effect } from "../../engine/decide.ts";
-import { deltaLength, joinDelta } from "../../engine/delta.ts";
+import { deadline } from "../../engine/deadline.ts";
+import { decide } from "../../engine/decide.ts";
+import type { Entry } from "../../engine/entry.ts";
 import type { Advance, EffectInput, Input, Post, Surroundings } from "../../engine/input.ts";
 import type { Delta, FaultPoint, Perform } from "../../engine/ports.ts";
-import { reduce } from "../../engine/reduce.ts";
-import type { Entry } from "../../engine/entry.ts";
 import type { SessionState } from "../../engine/state.ts";
 import { publicMessageOf } from "../../errors.ts";
+import { fold, isSnapshotDue, type Tail } from "./fold.ts";
+import { interrupt, isIrreversible, stoppedInOrder } from "./interruption.ts";
+import { createRuns, type Run } from "./runs.ts";
 import { StaleVersion, Unprocessable, type Mail, type Store } from "./store.ts";
+import { isStoreProblem } from "./unusable.ts";
 
-/** Text that a model streams is stored at least this often. */
-const DELTA_DELAY_MS = 25;
-const DELTA_LENGTH = 4_096;
-/** Wait before what threw is tried again. */
+/** Wait before what threw is tried again, doubled each time up to the longest. */
 const RETRY_MS = 1_000;
-/** Runs of an effect whose performer throws, before it counts as failed. */
-const MAX_RUNS = 3;
+const LONGEST_RETRY_MS = { store: 5_000, other: 60_000 } as const;
 
 export interface ActorOptions {
   readonly store: Store;
@@ -31,102 +30,178 @@ export interface ActorOptions {
   readonly retryMs?: number;
   readonly wake: (sessionId: string) => void;
   readonly changed: (sessionId: string) => void;
+  /** Told of every commit. */
+  readonly committed: (
+    state: SessionState,
+    commit: { readonly due: number | undefined; readonly active: boolean },
+  ) => void;
 }
 
 /** One session in memory: takes its mail and the results of its effects one at a time. */
 export interface Actor {
-  wake(): void;
+  /** Looks for mail; resolves when what there was to do at once is done, or could not be. */
+  wake(): Promise<void>;
+  /** Tells the session that its time may have come. */
+  tell(): Promise<void>;
+  /** @throws whatever keeps the session from being read. */
   state(): Promise<SessionState | undefined>;
   /** Nothing runs and nothing waits. */
   idle(): boolean;
-  stop(): Promise<void>;
+  /** Stops all effects and notes that they were. What must not be interrupted is waited for until `grace` resolves. */
+  stop(grace: Promise<unknown>): Promise<void>;
+  /** Drops the session from memory: it is not there any more. */
+  drop(): void;
+}
+
+interface WriteOptions {
+  readonly posts?: readonly Post[];
+  readonly taken?: number;
+  readonly resumed?: boolean;
 }
 
 interface ApplyOptions {
   readonly before?: readonly Delta[];
   readonly taken?: number;
   readonly effectId?: string;
-  readonly start?: boolean;
 }
 
-interface Running {
-  readonly effect: Effect;
-  readonly controller: AbortController;
-  deltas: Delta[];
-  timer?: NodeJS.Timeout;
-}
+/** Effects that were wanted when an earlier process stopped. */
+const NONE: ReadonlySet<string> = new Set();
 
 export function createActor(sessionId: string, options: ActorOptions): Actor {
   const { store, retryMs = RETRY_MS } = options;
   let state: SessionState | undefined;
   let version = -1;
+  let tail: Tail = { snapshotLength: 0, length: 0 };
   let mailWaits = true;
-  let stopped = false;
+  let timeWaits = false;
+  let phase: "open" | "closing" | "stopped" = "open";
   let working: Promise<void> | undefined;
-  const running = new Map<string, Running>();
-  const settled: { readonly run: Running; readonly input: EffectInput }[] = [];
-  const flushes = new Set<Running>();
+  let retry: NodeJS.Timeout | undefined;
+  let failures = 0;
+  let failure: unknown;
+  const settled: { readonly run: Run; readonly input: EffectInput }[] = [];
+  const texts = new Set<Run>();
+  const runs = createRuns({
+    perform: options.perform,
+    ...(options.fault === undefined ? {} : { fault: options.fault }),
+    retryMs,
+    onError: (error) => options.onError(error, sessionId),
+    onSettled: (run, input) => {
+      settled.push({ run, input });
+      void work();
+    },
+    onText: (run) => {
+      texts.add(run);
+      void work();
+    },
+  });
 
-  const wake = (): void => {
-    mailWaits = true;
-    work();
-  };
-
-  const work = (): void => {
-    working ??= drain().finally(() => {
+  const work = (): Promise<void> => {
+    if (retry !== undefined || phase === "stopped") return Promise.resolve();
+    return (working ??= drain().finally(() => {
       working = undefined;
-      if (!stopped && hasWork()) work();
-    });
+      if (hasWork()) void work();
+    }));
   };
 
-  const hasWork = (): boolean => mailWaits || settled.length > 0 || flushes.size > 0;
+  const hasWork = (): boolean => {
+    if (phase === "stopped") return false;
+    return settled.length > 0 || texts.size > 0 || (phase === "open" && (mailWaits || timeWaits));
+  };
 
   const drain = async (): Promise<void> => {
     try {
       if (version < 0) await load();
-      while (!stopped && hasWork()) {
-        const result = settled.shift();
-        if (result !== undefined) await settle(result.run, result.input);
-        for (const run of flushes) await flush(run);
+      while (hasWork()) {
+        const result = settled[0];
+        if (result !== undefined) {
+          await settle(result.run, result.input);
+          settled.shift();
+        }
+        for (const run of texts) await storeText(run);
+        if (phase !== "open") continue;
+        if (timeWaits) {
+          await apply({ kind: "time.passed" }, {});
+          timeWaits = false;
+        }
         if (mailWaits) {
           mailWaits = false;
           for (const mail of await store.mail(sessionId)) await receive(mail);
         }
       }
+      failures = 0;
+      failure = undefined;
     } catch (error) {
-      forget();
-      // A stale version is not a fault: another process owns the session now, or this one must read it again.
-      if (!(error instanceof StaleVersion)) options.onError(error, sessionId);
-      await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
-      mailWaits = true;
+      recover(error);
     }
+  };
+
+  /**
+   * When only the store failed, what is in memory is right and waits: no result is lost. A stale version is no fault:
+   * another process owns the session now, or this one must read it again.
+   */
+  const recover = (error: unknown): void => {
+    if (phase === "stopped") return;
+    failure = error;
+    const { [isStoreProblem(error) ? "store" : "other"]: longest } = LONGEST_RETRY_MS;
+    if (!isStoreProblem(error)) forget();
+    if (!(error instanceof StaleVersion)) options.onError(error, sessionId);
+    mailWaits = true;
+    const delay = Math.min(retryMs * 2 ** failures++, longest);
+    retry = setTimeout(tryAgain, delay).unref();
+  };
+
+  const tryAgain = (): Promise<void> => {
+    clearTimeout(retry);
+    retry = undefined;
+    return work();
   };
 
   /** Folds the log. Whatever should be running now was running when an earlier process stopped. */
   const load = async (): Promise<void> => {
     const log = await store.load(sessionId);
-    if (log === undefined) throw new Error(`Session ${sessionId} is not in the store.`);
-    state = log.entries.reduce<SessionState | undefined>(reduce, undefined);
-    version = log.version;
-    if (state === undefined) return;
-    const interrupted = new Set<string>();
-    for (const { id } of decide(state)) {
-      interrupted.add(id);
-      await apply({ kind: "effect.interrupted", effectId: id }, { start: false });
+    if (log === undefined) return drop();
+    try {
+      state = fold(log);
+      version = log.version;
+      tail = log;
+      if (state !== undefined) await takeUp(state, new Set(log.stopped));
+    } catch (error) {
+      forget();
+      throw error;
     }
-    startEffects((effect) => interrupted.has(effect.id));
   };
 
-  const settle = async (run: Running, input: EffectInput): Promise<void> => {
-    if (running.get(run.effect.id) !== run) return;
-    running.delete(run.effect.id);
-    clearTimeout(run.timer);
-    flushes.delete(run);
+  const takeUp = async (before: SessionState, stopped: ReadonlySet<string>): Promise<void> => {
+    const wanted = decide(before).map(({ id }) => id);
+    const cut = wanted.filter((id) => !stopped.has(id));
+    const { entries, posts, state: next } = interrupt(before, cut, around(before.nodeId));
+    if (entries.length > 0 || stopped.size > 0) await write(entries, next, { posts, resumed: stopped.size > 0 });
+    followState(new Set(wanted));
+  };
+
+  const settle = async (run: Run, input: EffectInput): Promise<void> => {
+    if (!runs.isCurrent(run)) return;
+    texts.delete(run);
     const { id: effectId } = run.effect;
-    const step = { before: run.deltas, effectId };
-    await applyOr(input, step, ({ cause }) =>
-      apply({ kind: "effect.failed", effectId, message: publicMessageOf(cause) }, step),
-    );
+    const before = runs.takeText(run);
+    const step = { before, effectId };
+    try {
+      await applyOr(input, step, ({ cause }) =>
+        apply({ kind: "effect.failed", effectId, message: publicMessageOf(cause) }, step),
+      );
+      // Its result may have made nothing, and it stay wanted.
+      if (runs.isCurrent(run)) restart(run);
+    } catch (error) {
+      runs.returnText(run, before);
+      throw error;
+    }
+  };
+
+  const restart = (run: Run): void => {
+    runs.end(run);
+    followState(NONE);
   };
 
   const receive = ({ input, position: taken }: Mail): Promise<void> =>
@@ -149,136 +224,128 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     }
   };
 
-  const flush = async (run: Running): Promise<void> => {
-    flushes.delete(run);
-    const deltas = run.deltas;
-    run.deltas = [];
-    clearTimeout(run.timer);
-    delete run.timer;
-    if (deltas.length > 0 && running.get(run.effect.id) === run) await write(deltas, state);
+  const storeText = async (run: Run): Promise<void> => {
+    texts.delete(run);
+    const deltas = runs.takeText(run);
+    if (deltas.length === 0 || !runs.isCurrent(run)) return;
+    try {
+      await write(deltas, state);
+    } catch (error) {
+      runs.returnText(run, deltas);
+      texts.add(run);
+      throw error;
+    }
   };
 
-  const apply = async (input: Input, { before = [], taken, effectId, start = true }: ApplyOptions): Promise<void> => {
+  const apply = async (input: Input, { before = [], taken, effectId }: ApplyOptions): Promise<void> => {
     const { entries, posts, state: next } = decideOn(input, effectId);
     if (entries.length > 0 || posts.length > 0 || taken !== undefined || before.length > 0) {
       await write([...before, ...entries], next, { posts, ...(taken === undefined ? {} : { taken }) });
     }
-    if (start) startEffects(() => false);
+    followState(NONE);
   };
 
   const decideOn = (input: Input, effectId: string | undefined): Advance => {
     const nodeId = input.kind === "open" ? input.nodeId : (state?.nodeId ?? "root");
     try {
-      const around = { ...options.surroundings({ sessionId, nodeId }), now: options.now() };
-      return advance(state, input, around, effectId);
+      return advance(state, input, around(nodeId), effectId);
     } catch (error) {
       throw new Unprocessable(error);
     }
   };
 
+  const around = (nodeId: string): Surroundings => ({
+    ...options.surroundings({ sessionId, nodeId }),
+    now: options.now(),
+  });
+
   const write = async (
     entries: readonly Entry[],
     next: SessionState | undefined,
-    { posts = [], taken }: { posts?: readonly Post[]; taken?: number } = {},
+    { posts = [], taken, resumed = false }: WriteOptions = {},
   ): Promise<void> => {
-    const at = options.now();
+    const effects = next === undefined ? [] : decide(next);
+    const due = next && deadline(next);
+    const active = effects.length > 0;
+    const keep = next !== undefined && entries.length > 0 && isSnapshotDue(tail, next);
     options.fault?.("commit:before");
-    await store.commit({
+    const written = await store.commit({
       sessionId,
       version,
-      entries: entries.map((entry) => ({ entry, at, ...(entry.public ? { id: options.newEventId() } : {}) })),
+      at: options.now(),
+      entries: entries.map((entry) => (entry.public ? { entry, id: options.newEventId() } : { entry })),
       ...(taken === undefined ? {} : { taken }),
       posts,
-      active: next !== undefined && decide(next).length > 0,
+      active,
+      working: next?.turn !== undefined || effects.some(({ kind }) => kind !== "outgoing"),
       ended: next?.ended ?? false,
+      due,
+      resumed,
+      ...(keep ? { snapshot: next } : {}),
     });
     options.fault?.("commit:after");
     state = next;
     version += entries.length;
+    tail = keep
+      ? { snapshotLength: written.snapshotLength ?? 0, length: 0 }
+      : { ...tail, length: tail.length + written.length };
     if (entries.some((entry) => entry.public)) options.changed(sessionId);
     for (const post of posts) options.wake(post.sessionId);
+    if (next !== undefined) options.committed(next, { due, active });
   };
 
   /** Starts what should run and does not, aborts what runs and should not. */
-  const startEffects = (wasInterrupted: (effect: Effect) => boolean): void => {
-    if (state === undefined || stopped) return;
+  const followState = (interrupted: ReadonlySet<string>): void => {
+    if (state === undefined || phase === "stopped") return;
     const wanted = new Map(decide(state).map((effect) => [effect.id, effect]));
-    for (const [id, run] of running) {
-      if (wanted.has(id)) continue;
-      running.delete(id);
-      clearTimeout(run.timer);
-      flushes.delete(run);
-      run.controller.abort();
-    }
-    for (const effect of wanted.values()) {
-      if (!running.has(effect.id)) void start(effect, wasInterrupted(effect));
-    }
-  };
-
-  const start = async (effect: Effect, interrupted: boolean, runs = 1): Promise<void> => {
-    const run: Running = { effect, controller: new AbortController(), deltas: [] };
-    running.set(effect.id, run);
-    const current = (): boolean => running.get(effect.id) === run && !stopped;
-    try {
-      options.fault?.("effect:before");
-      const input = await options.perform(effect, {
-        state: state!,
-        signal: run.controller.signal,
-        interrupted,
-        stream: (delta) => void (current() && stream(run, delta)),
-      });
-      if (!current() || input === undefined) return;
-      options.fault?.("effect:after");
-      settled.push({ run, input });
-      work();
-    } catch (error) {
-      if (!current()) return;
-      options.onError(error, sessionId);
-      if (runs >= MAX_RUNS) {
-        settled.push({ run, input: { kind: "effect.failed", effectId: effect.id, message: publicMessageOf(error) } });
-        return work();
-      }
-      setTimeout(() => {
-        if (current()) void start(effect, true, runs + 1);
-      }, retryMs).unref();
-    }
-  };
-
-  const stream = (run: Running, delta: Delta): void => {
-    run.deltas = joinDelta(run.deltas, delta);
-    const due = (): void => {
-      flushes.add(run);
-      work();
-    };
-    if (run.deltas.reduce((length, waiting) => length + deltaLength(waiting), 0) >= DELTA_LENGTH) due();
-    else run.timer ??= setTimeout(due, DELTA_DELAY_MS);
+    runs.stopUnwanted(wanted);
+    if (phase === "open") runs.startMissing(wanted, state, interrupted);
   };
 
   /** Drops what is in memory; the log has it all. */
   const forget = (): void => {
-    for (const run of running.values()) {
-      clearTimeout(run.timer);
-      run.controller.abort();
-    }
-    running.clear();
-    flushes.clear();
+    runs.clear();
+    texts.clear();
     settled.length = 0;
     state = undefined;
     version = -1;
   };
 
+  const drop = (): void => {
+    phase = "stopped";
+    clearTimeout(retry);
+    forget();
+  };
+
   return {
-    wake,
+    wake: () => {
+      mailWaits = true;
+      return work();
+    },
+    tell: () => {
+      timeWaits = true;
+      return work();
+    },
     state: async () => {
-      if (version < 0) work();
-      await working;
+      if (version < 0) await tryAgain();
+      else await working;
+      if (version < 0 && failure !== undefined) throw failure;
       return state;
     },
-    idle: () => working === undefined && running.size === 0 && !hasWork(),
-    stop: async () => {
-      stopped = true;
+    idle: () => working === undefined && retry === undefined && runs.count() === 0 && !hasWork(),
+    stop: async (grace) => {
+      phase = "closing";
+      await Promise.race([grace, runs.settled(isIrreversible)]);
       await working;
-      forget();
+      const ids = state === undefined ? [] : stoppedInOrder(state, (id) => runs.get(id) !== undefined);
+      const at = version;
+      drop();
+      try {
+        if (ids.length > 0) await store.noteStopped(sessionId, at, ids);
+      } catch (error) {
+        options.onError(error, sessionId);
+      }
     },
+    drop,
   };
 }
