@@ -14,7 +14,8 @@ type Check =
   | "functions?"
   | "url"
   | "object?"
-  | "variables?";
+  | "variables?"
+  | "duration?";
 
 interface Problem {
   readonly option: string;
@@ -98,6 +99,10 @@ function mismatch(check: Check, value: unknown): string | undefined {
       return Array.isArray(value) && value.every((name) => typeof name === "string" && /^[A-Za-z_]\w*$/.test(name))
         ? undefined
         : "a list of names of environment variables";
+    case "duration?":
+      return value === false || (Number.isSafeInteger(value) && (value as number) > 0)
+        ? undefined
+        : "a whole number of milliseconds above 0, or false for no limit";
   }
 }
 

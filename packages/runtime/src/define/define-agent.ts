@@ -3,6 +3,15 @@ import type { ToolVisibility } from "../protocol/manifest.ts";
 import { brand } from "./brand.ts";
 import { checkOptions } from "./check-options.ts";
 
+/** How far a session of an agent may go. */
+export interface AgentLimits {
+  /**
+   * Milliseconds after which a session ends, with the turn that is under way then (contract §16). `false`: never.
+   * Default: 30 days; of a subagent, what its root says.
+   */
+  readonly sessionTimeoutMs?: number | false;
+}
+
 export interface AgentOptions {
   /** What the agent is for. Required in a subagent and in a member that peers call without their own text. */
   readonly description?: string;
@@ -18,6 +27,7 @@ export interface AgentOptions {
    * agents misses one; a build only warns, because it needs no secrets.
    */
   readonly requiredEnv?: readonly string[];
+  readonly limits?: AgentLimits;
 }
 
 export interface AgentDefinition extends AgentOptions {
@@ -37,6 +47,11 @@ export function defineAgent(options: AgentOptions): AgentDefinition {
     model: "model?",
     tool: "visibility?",
     requiredEnv: "variables?",
+    limits: "object?",
   });
-  return brand("agent", { ...options, tool: options.tool ?? true });
+  if (options.limits !== undefined) {
+    checkOptions("defineAgent limits", options.limits, { sessionTimeoutMs: "duration?" });
+  }
+  const limits = options.limits === undefined ? {} : { limits: Object.freeze({ ...options.limits }) };
+  return brand("agent", { ...options, ...limits, tool: options.tool ?? true });
 }

@@ -15,6 +15,9 @@ import { formatStack } from "../effects/authored-stack.ts";
 import { createMember, type Bundle, type Member } from "./member.ts";
 import { surviveStrayRejections } from "./stray-rejection.ts";
 
+/** What a clean stop gives tools that must not run twice; less than the supervisor waits before it kills. */
+const GRACE_MS = 1_000;
+
 const { env } = process;
 let member: Member | undefined;
 // One after the other: the last build that was sent is the one that stays.
@@ -67,7 +70,7 @@ async function readBundle(folder: string): Promise<Bundle> {
 }
 
 async function stop(): Promise<void> {
-  await member?.close();
+  await member?.close(GRACE_MS);
   process.exit(0);
 }
 

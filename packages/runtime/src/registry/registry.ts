@@ -1,6 +1,6 @@
 import type { LanguageModel } from "ai";
 import { kindOf } from "../define/brand.ts";
-import type { AgentDefinition } from "../define/define-agent.ts";
+import type { AgentDefinition, AgentLimits } from "../define/define-agent.ts";
 import type { InstructionsDefinition } from "../define/define-instructions.ts";
 import type { RemoteAgentDefinition } from "../define/define-remote-agent.ts";
 import type { ToolDefinition } from "../define/define-tool.ts";
@@ -31,6 +31,7 @@ export interface RegisteredNode {
   readonly manifest: ManifestNode;
   readonly model: LanguageModel | undefined;
   readonly instructions: string | undefined;
+  readonly limits: AgentLimits;
   readonly tools: ReadonlyMap<string, RegisteredTool>;
   readonly subagents: ReadonlyMap<string, RegisteredSubagent>;
 }
@@ -79,6 +80,7 @@ function register(node: ManifestNode, modules: Modules): RegisteredNode {
     manifest: node,
     model: agent?.model,
     instructions,
+    limits: agent?.limits ?? {},
     tools: new Map(
       node.tools.map((tool) => [
         tool.name,

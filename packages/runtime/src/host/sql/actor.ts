@@ -1,40 +1,27 @@
 import { advance } from "../../engine/advance.ts";
-import { deadline } from "../../engine/deadline.ts";
 import { decide } from "../../engine/decide.ts";
-import type { Entry } from "../../engine/entry.ts";
-import type { Advance, EffectInput, Input, Post, Surroundings } from "../../engine/input.ts";
-import type { Delta, FaultPoint, Perform } from "../../engine/ports.ts";
+import type { Advance, EffectInput, Input, Surroundings } from "../../engine/input.ts";
+import type { Delta, Perform } from "../../engine/ports.ts";
 import type { SessionState } from "../../engine/state.ts";
 import { publicMessageOf } from "../../errors.ts";
-import { fold, isSnapshotDue, type Tail } from "./fold.ts";
 import { interrupt, isIrreversible, stoppedInOrder } from "./interruption.ts";
 import { createRuns, type Run } from "./runs.ts";
-import { StaleVersion, Unprocessable, type Mail, type Store } from "./store.ts";
+import { createSessionRecord, type RecordOptions } from "./session-record.ts";
+import { StaleVersion, Unprocessable, type Mail } from "./store.ts";
 import { isStoreProblem } from "./unusable.ts";
 
 /** Wait before what threw is tried again, doubled each time up to the longest. */
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = { store: 5_000, other: 60_000 } as const;
 
-export interface ActorOptions {
-  readonly store: Store;
+export interface ActorOptions extends RecordOptions {
   readonly perform: Perform;
   readonly surroundings: (session: {
     readonly sessionId: string;
     readonly nodeId: string;
   }) => Omit<Surroundings, "now">;
-  readonly newEventId: () => string;
-  readonly now: () => number;
   readonly onError: (error: unknown, sessionId: string) => void;
-  readonly fault?: (point: FaultPoint) => void;
   readonly retryMs?: number;
-  readonly wake: (sessionId: string) => void;
-  readonly changed: (sessionId: string) => void;
-  /** Told of every commit. */
-  readonly committed: (
-    state: SessionState,
-    commit: { readonly due: number | undefined; readonly active: boolean },
-  ) => void;
 }
 
 /** One session in memory: takes its mail and the results of its effects one at a time. */
@@ -53,26 +40,17 @@ export interface Actor {
   drop(): void;
 }
 
-interface WriteOptions {
-  readonly posts?: readonly Post[];
-  readonly taken?: number;
-  readonly resumed?: boolean;
-}
-
 interface ApplyOptions {
   readonly before?: readonly Delta[];
   readonly taken?: number;
   readonly effectId?: string;
 }
 
-/** Effects that were wanted when an earlier process stopped. */
 const NONE: ReadonlySet<string> = new Set();
 
 export function createActor(sessionId: string, options: ActorOptions): Actor {
   const { store, retryMs = RETRY_MS } = options;
-  let state: SessionState | undefined;
-  let version = -1;
-  let tail: Tail = { snapshotLength: 0, length: 0 };
+  const record = createSessionRecord(sessionId, options);
   let mailWaits = true;
   let timeWaits = false;
   let phase: "open" | "closing" | "stopped" = "open";
@@ -84,6 +62,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
   const texts = new Set<Run>();
   const runs = createRuns({
     perform: options.perform,
+    state: () => record.state!,
     ...(options.fault === undefined ? {} : { fault: options.fault }),
     retryMs,
     onError: (error) => options.onError(error, sessionId),
@@ -112,7 +91,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
 
   const drain = async (): Promise<void> => {
     try {
-      if (version < 0) await load();
+      if (!record.isLoaded) await load();
       while (hasWork()) {
         const result = settled[0];
         if (result !== undefined) {
@@ -123,6 +102,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
         if (phase !== "open") continue;
         if (timeWaits) {
           await apply({ kind: "time.passed" }, {});
+          await record.correctDue();
           timeWaits = false;
         }
         if (mailWaits) {
@@ -144,11 +124,11 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
   const recover = (error: unknown): void => {
     if (phase === "stopped") return;
     failure = error;
-    const { [isStoreProblem(error) ? "store" : "other"]: longest } = LONGEST_RETRY_MS;
-    if (!isStoreProblem(error)) forget();
+    const isStore = isStoreProblem(error);
+    if (!isStore) forget();
     if (!(error instanceof StaleVersion)) options.onError(error, sessionId);
     mailWaits = true;
-    const delay = Math.min(retryMs * 2 ** failures++, longest);
+    const delay = Math.min(retryMs * 2 ** failures++, LONGEST_RETRY_MS[isStore ? "store" : "other"]);
     retry = setTimeout(tryAgain, delay).unref();
   };
 
@@ -158,15 +138,12 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     return work();
   };
 
-  /** Folds the log. Whatever should be running now was running when an earlier process stopped. */
+  /** Whatever should be running now was running when an earlier process stopped. */
   const load = async (): Promise<void> => {
-    const log = await store.load(sessionId);
-    if (log === undefined) return drop();
     try {
-      state = fold(log);
-      version = log.version;
-      tail = log;
-      if (state !== undefined) await takeUp(state, new Set(log.stopped));
+      const stopped = await record.load();
+      if (stopped === undefined) drop();
+      else if (record.state !== undefined) await takeUp(record.state, new Set(stopped));
     } catch (error) {
       forget();
       throw error;
@@ -176,8 +153,9 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
   const takeUp = async (before: SessionState, stopped: ReadonlySet<string>): Promise<void> => {
     const wanted = decide(before).map(({ id }) => id);
     const cut = wanted.filter((id) => !stopped.has(id));
-    const { entries, posts, state: next } = interrupt(before, cut, around(before.nodeId));
-    if (entries.length > 0 || stopped.size > 0) await write(entries, next, { posts, resumed: stopped.size > 0 });
+    const { entries, posts, state } = interrupt(before, cut, around(before.nodeId));
+    const resumed = stopped.size > 0;
+    if (entries.length > 0 || resumed) await record.write(entries, state, { posts, resumed });
     followState(new Set(wanted));
   };
 
@@ -191,22 +169,20 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
       await applyOr(input, step, ({ cause }) =>
         apply({ kind: "effect.failed", effectId, message: publicMessageOf(cause) }, step),
       );
-      // Its result may have made nothing, and it stay wanted.
-      if (runs.isCurrent(run)) restart(run);
     } catch (error) {
       runs.returnText(run, before);
       throw error;
     }
-  };
-
-  const restart = (run: Run): void => {
-    runs.end(run);
-    followState(NONE);
+    // Its result made nothing, and it is still wanted.
+    if (runs.isCurrent(run)) {
+      runs.end(run);
+      followState(NONE);
+    }
   };
 
   const receive = ({ input, position: taken }: Mail): Promise<void> =>
     applyOr(input, { taken }, () =>
-      applyOr({ kind: "mail.rejected", mail: input }, { taken }, () => write([], state, { taken })),
+      applyOr({ kind: "mail.rejected", mail: input }, { taken }, () => record.write([], record.state, { taken })),
     );
 
   /** An input that can not be processed would not be the next time either: it is replaced, so that it blocks nothing. */
@@ -229,7 +205,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     const deltas = runs.takeText(run);
     if (deltas.length === 0 || !runs.isCurrent(run)) return;
     try {
-      await write(deltas, state);
+      await record.write(deltas, record.state);
     } catch (error) {
       runs.returnText(run, deltas);
       texts.add(run);
@@ -238,17 +214,17 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
   };
 
   const apply = async (input: Input, { before = [], taken, effectId }: ApplyOptions): Promise<void> => {
-    const { entries, posts, state: next } = decideOn(input, effectId);
+    const { entries, posts, state } = decideOn(input, effectId);
     if (entries.length > 0 || posts.length > 0 || taken !== undefined || before.length > 0) {
-      await write([...before, ...entries], next, { posts, ...(taken === undefined ? {} : { taken }) });
+      await record.write([...before, ...entries], state, { posts, ...(taken === undefined ? {} : { taken }) });
     }
     followState(NONE);
   };
 
   const decideOn = (input: Input, effectId: string | undefined): Advance => {
-    const nodeId = input.kind === "open" ? input.nodeId : (state?.nodeId ?? "root");
+    const nodeId = input.kind === "open" ? input.nodeId : (record.state?.nodeId ?? "root");
     try {
-      return advance(state, input, around(nodeId), effectId);
+      return advance(record.state, input, around(nodeId), effectId);
     } catch (error) {
       throw new Unprocessable(error);
     }
@@ -259,47 +235,12 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     now: options.now(),
   });
 
-  const write = async (
-    entries: readonly Entry[],
-    next: SessionState | undefined,
-    { posts = [], taken, resumed = false }: WriteOptions = {},
-  ): Promise<void> => {
-    const effects = next === undefined ? [] : decide(next);
-    const due = next && deadline(next);
-    const active = effects.length > 0;
-    const keep = next !== undefined && entries.length > 0 && isSnapshotDue(tail, next);
-    options.fault?.("commit:before");
-    const written = await store.commit({
-      sessionId,
-      version,
-      at: options.now(),
-      entries: entries.map((entry) => (entry.public ? { entry, id: options.newEventId() } : { entry })),
-      ...(taken === undefined ? {} : { taken }),
-      posts,
-      active,
-      working: next?.turn !== undefined || effects.some(({ kind }) => kind !== "outgoing"),
-      ended: next?.ended ?? false,
-      due,
-      resumed,
-      ...(keep ? { snapshot: next } : {}),
-    });
-    options.fault?.("commit:after");
-    state = next;
-    version += entries.length;
-    tail = keep
-      ? { snapshotLength: written.snapshotLength ?? 0, length: 0 }
-      : { ...tail, length: tail.length + written.length };
-    if (entries.some((entry) => entry.public)) options.changed(sessionId);
-    for (const post of posts) options.wake(post.sessionId);
-    if (next !== undefined) options.committed(next, { due, active });
-  };
-
   /** Starts what should run and does not, aborts what runs and should not. */
   const followState = (interrupted: ReadonlySet<string>): void => {
-    if (state === undefined || phase === "stopped") return;
-    const wanted = new Map(decide(state).map((effect) => [effect.id, effect]));
+    if (record.state === undefined || phase === "stopped") return;
+    const wanted = new Map(decide(record.state).map((effect) => [effect.id, effect]));
     runs.stopUnwanted(wanted);
-    if (phase === "open") runs.startMissing(wanted, state, interrupted);
+    if (phase === "open") runs.startMissing(wanted, interrupted);
   };
 
   /** Drops what is in memory; the log has it all. */
@@ -307,8 +248,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     runs.clear();
     texts.clear();
     settled.length = 0;
-    state = undefined;
-    version = -1;
+    record.forget();
   };
 
   const drop = (): void => {
@@ -327,21 +267,21 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
       return work();
     },
     state: async () => {
-      if (version < 0) await tryAgain();
-      else await working;
-      if (version < 0 && failure !== undefined) throw failure;
-      return state;
+      if (record.isLoaded) await working;
+      else await tryAgain();
+      if (!record.isLoaded && failure !== undefined) throw failure;
+      return record.state;
     },
     idle: () => working === undefined && retry === undefined && runs.count() === 0 && !hasWork(),
     stop: async (grace) => {
       phase = "closing";
       await Promise.race([grace, runs.settled(isIrreversible)]);
       await working;
+      const { state, version } = record;
       const ids = state === undefined ? [] : stoppedInOrder(state, (id) => runs.get(id) !== undefined);
-      const at = version;
       drop();
       try {
-        if (ids.length > 0) await store.noteStopped(sessionId, at, ids);
+        if (ids.length > 0) await store.noteStopped(sessionId, version, ids);
       } catch (error) {
         options.onError(error, sessionId);
       }

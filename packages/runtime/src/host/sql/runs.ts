@@ -26,6 +26,8 @@ export interface Run {
 
 export interface RunsOptions {
   readonly perform: Perform;
+  /** State of the session that an effect starts in. */
+  readonly state: () => SessionState;
   readonly fault?: (point: FaultPoint) => void;
   /** Milliseconds before a performer that threw runs again. */
   readonly retryMs: number;
@@ -40,7 +42,7 @@ export interface Runs {
   /** Aborts what runs and is not wanted. */
   stopUnwanted(wanted: ReadonlyMap<string, Effect>): void;
   /** Starts what is wanted and does not run. */
-  startMissing(wanted: ReadonlyMap<string, Effect>, state: SessionState, interrupted: ReadonlySet<string>): void;
+  startMissing(wanted: ReadonlyMap<string, Effect>, interrupted: ReadonlySet<string>): void;
   get(effectId: string): Run | undefined;
   /** False for what was replaced or is not wanted any more. */
   isCurrent(run: Run): boolean;
@@ -76,12 +78,12 @@ export function createRuns(options: RunsOptions): Runs {
     run.over.resolve();
   };
 
-  const start = async (run: Run, state: SessionState, interrupted: boolean, runs = 1): Promise<void> => {
+  const start = async (run: Run, interrupted: boolean, runs = 1): Promise<void> => {
     const { effect, controller } = run;
     try {
       fault?.("effect:before");
       const input = await perform(effect, {
-        state,
+        state: options.state(),
         signal: controller.signal,
         interrupted,
         stream: (delta) => void (isCurrent(run) && stream(run, delta)),
@@ -97,7 +99,7 @@ export function createRuns(options: RunsOptions): Runs {
         return settle(run, { kind: "effect.failed", effectId: effect.id, message: publicMessageOf(error) });
       }
       setTimeout(() => {
-        if (isCurrent(run)) void start(run, state, true, runs + 1);
+        if (isCurrent(run)) void start(run, true, runs + 1);
       }, retryMs).unref();
     }
   };
@@ -114,7 +116,7 @@ export function createRuns(options: RunsOptions): Runs {
     stopUnwanted: (wanted) => {
       for (const [id, run] of running) if (!wanted.has(id)) abort(run);
     },
-    startMissing: (wanted, state, interrupted) => {
+    startMissing: (wanted, interrupted) => {
       for (const effect of wanted.values()) {
         if (running.has(effect.id)) continue;
         const run: Run = {
@@ -125,7 +127,7 @@ export function createRuns(options: RunsOptions): Runs {
           over: Promise.withResolvers(),
         };
         running.set(effect.id, run);
-        void start(run, state, interrupted.has(effect.id));
+        void start(run, interrupted.has(effect.id));
       }
     },
     get: (effectId) => running.get(effectId),

@@ -61,7 +61,7 @@ async function openSession(store: Store, sessionId: string): Promise<void> {
   await store.create({ sessionId, at: 0, input });
 }
 
-const COMMIT = { at: 0, posts: [], active: false, working: false, ended: false, due: undefined } as const;
+const COMMIT = { at: 0, posts: [], active: false, working: false, ended: false } as const;
 const entryAt = (id: string) => ({
   id,
   entry: { public: true, type: "turn.completed", data: { turnId: "turn_0", sequence: 0 } } as const,

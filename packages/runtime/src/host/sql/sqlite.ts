@@ -94,7 +94,7 @@ export function createSqliteStore(database: Database): Store {
         snapshotLength: kept?.length ?? 0,
         entries,
         length,
-        stopped: session.stopped === null ? [] : JSON.parse(session.stopped),
+        ...sessions.left(session.pk),
       };
     },
     mail: mail.unread,

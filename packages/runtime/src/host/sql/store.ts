@@ -37,8 +37,8 @@ export interface Commit {
   /** A turn is under way, or what else a reader waits for. */
   readonly working: boolean;
   readonly ended: boolean;
-  /** When the session wants to be told that time has passed. */
-  readonly due: number | undefined;
+  /** When the session wants to be told that time has passed, `null`: never; absent: as it was. */
+  readonly due?: number | null;
   /** The state with the entries folded in, to be kept in place of the one kept before. */
   readonly snapshot?: SessionState;
   /** The list of effects that a clean stop left has been read. */
@@ -69,6 +69,7 @@ export interface SessionLog {
   readonly length: number;
   /** Ids of effects that a clean stop left to be run again. */
   readonly stopped: readonly string[];
+  readonly due: number | undefined;
 }
 
 /** A session in a list that is read page by page; `position` is where the next page begins. */

@@ -4,9 +4,10 @@ import type { Principal } from "../../../protocol/principal.ts";
 import type { Database } from "../database.ts";
 import type { Gone } from "./sessions.ts";
 
-const HEAD = `SELECT pk, id, node, agent, owner, working, ended, gone, next_index, created_at, updated_at, ended_at,
-  (SELECT p.id FROM sessions p WHERE p.pk = s.parent) AS parent FROM sessions s`;
-const ONE = `${HEAD} WHERE id = ? AND (gone IS NULL OR gone IN ('sweeping', 'swept'))`;
+const HEAD = `SELECT pk, id, node, agent, owner, working, ended, gone, next_index, created_at, updated_at, ended_at, parent
+  FROM sessions`;
+const ONE = `${HEAD} WHERE id = ?`;
+const ID = "SELECT id FROM sessions WHERE pk = ?";
 const PAGE = `${HEAD} WHERE pk < ? AND parent IS NULL AND gone IS NULL ORDER BY pk DESC LIMIT ?`;
 const PAGE_OF_OWNER = `${HEAD} WHERE owner_key = ? AND pk < ? AND parent IS NULL AND gone IS NULL ORDER BY pk DESC LIMIT ?`;
 const BELOW = `WITH RECURSIVE tree (pk, id, depth) AS (
@@ -28,7 +29,7 @@ interface HeadRow {
   readonly created_at: number;
   readonly updated_at: number;
   readonly ended_at: number | null;
-  readonly parent: string | null;
+  readonly parent: number | null;
 }
 
 /** The sessions of a store as others see them. */
@@ -42,7 +43,9 @@ export function createHeadTable({ sql }: Database): HeadTable {
   return {
     head: (sessionId) => {
       const row = sql(ONE).get(sessionId) as HeadRow | undefined;
-      return row && toHead(row);
+      if (row === undefined || row.gone === "ending" || row.gone === "removing") return undefined;
+      const parent = row.parent === null ? undefined : (sql(ID).get(row.parent) as { id: string } | undefined);
+      return parent === undefined ? toHead(row) : { ...toHead(row), parentSessionId: parent.id };
     },
     list: ({ owner, limit, cursor }) => {
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : parseCursor(cursor);
@@ -78,7 +81,6 @@ function toHead(row: HeadRow): SessionHead {
     sessionId: row.id,
     nodeId: row.node,
     agentName: row.agent,
-    ...(row.parent === null ? {} : { parentSessionId: row.parent }),
     owner: JSON.parse(row.owner),
     status: ended ? "ended" : row.working === 1 ? "working" : "waiting",
     ended,

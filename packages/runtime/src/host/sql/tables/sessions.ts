@@ -1,16 +1,19 @@
 import type { OpenInput } from "../../../engine/input.ts";
 import type { Database } from "../database.ts";
-import type { Commit, DuePosition, Listed } from "../store.ts";
+import type { Commit, DuePosition, Listed, SessionLog } from "../store.ts";
 import { ownerKey } from "./heads.ts";
 import type { LogEnd } from "./log.ts";
 
-const FIND = "SELECT pk, version, next_index, ended, gone, stopped FROM sessions WHERE id = ?";
+const FIND = "SELECT pk, version, next_index, ended, gone FROM sessions WHERE id = ?";
+const LEFT = "SELECT stopped, due FROM sessions WHERE pk = ?";
 const INSERT = `INSERT INTO sessions
   (id, node, owner, version, next_index, active, ended, working, agent, owner_key, parent, created_at, updated_at)
   VALUES (?, ?, ?, 0, 0, 1, 0, 1, ?, ?, (SELECT pk FROM sessions WHERE id = ?), ?, ?) RETURNING pk`;
 const WAKE = "UPDATE sessions SET active = 1, working = 1 WHERE pk = ?";
 const UPDATE = `UPDATE sessions SET version = ?, next_index = ?, active = ?, working = ?, ended = ?, updated_at = ?,
-  ended_at = coalesce(ended_at, ?), due = ? WHERE pk = ? AND version = ?`;
+  ended_at = coalesce(ended_at, ?) WHERE pk = ? AND version = ?`;
+/** By itself: to set a column is to write its index anew. */
+const SET_DUE = "UPDATE sessions SET due = ? WHERE pk = ?";
 const NOTE_STOPPED = "UPDATE sessions SET stopped = ? WHERE id = ? AND version = ?";
 const CLEAR_STOPPED = "UPDATE sessions SET stopped = NULL WHERE pk = ?";
 const ACTIVE = "SELECT id, pk FROM sessions WHERE active = 1 AND pk > ? ORDER BY pk LIMIT ?";
@@ -27,13 +30,13 @@ export interface SessionRow {
   readonly next_index: number;
   readonly ended: number;
   readonly gone: Gone | null;
-  /** JSON list of effect ids. */
-  readonly stopped: string | null;
 }
 
 /** The sessions of a store as their work sees them: where their log ends, and what there is to do. */
 export interface SessionTable {
   find(sessionId: string): SessionRow | undefined;
+  /** What an earlier process left beside the log. */
+  left(session: number): Pick<SessionLog, "stopped" | "due">;
   insert(sessionId: string, input: OpenInput, at: number): number;
   /** There is mail for it. */
   wake(session: number): void;
@@ -49,6 +52,10 @@ export interface SessionTable {
 export function createSessionTable({ sql }: Database): SessionTable {
   return {
     find: (sessionId) => sql(FIND).get(sessionId) as SessionRow | undefined,
+    left: (session) => {
+      const { stopped, due } = sql(LEFT).get(session) as { stopped: string | null; due: number | null };
+      return { stopped: stopped === null ? [] : JSON.parse(stopped), due: due ?? undefined };
+    },
     insert: (sessionId, { nodeId, agentName, initiator, origin }, at) => {
       const parent = origin.kind === "local" ? origin.parentSessionId : null;
       const owner = JSON.stringify(initiator);
@@ -58,7 +65,8 @@ export function createSessionTable({ sql }: Database): SessionTable {
     wake: (session) => void sql(WAKE).run(session),
     update: (session, { version, at, active, working, ended, due }, { seq, index }, unread) => {
       const flags = [Number(active || unread), Number(working || unread), Number(ended)] as const;
-      const { changes } = sql(UPDATE).run(seq, index, ...flags, at, ended ? at : null, due ?? null, session, version);
+      const { changes } = sql(UPDATE).run(seq, index, ...flags, at, ended ? at : null, session, version);
+      if (due !== undefined) sql(SET_DUE).run(due, session);
       return Number(changes) === 1;
     },
     noteStopped: (sessionId, version, ids) => void sql(NOTE_STOPPED).run(JSON.stringify(ids), sessionId, version),
