@@ -21,6 +21,7 @@ type Check =
   | "cache?"
   | "count?"
   | "duration?"
+  | "timeout?"
   | "number?"
   | "texts?"
   | "variables?";
@@ -133,6 +134,10 @@ function mismatch(check: Check, value: unknown): string | undefined {
       return Array.isArray(value) && value.every((name) => typeof name === "string" && /^[A-Za-z_]\w*$/.test(name))
         ? undefined
         : "a list of names of environment variables";
+    case "timeout?":
+      return value === false || (Number.isSafeInteger(value) && (value as number) > 0)
+        ? undefined
+        : "a whole number of milliseconds above 0, or false for no limit";
   }
 }
 

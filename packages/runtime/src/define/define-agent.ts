@@ -4,6 +4,15 @@ import { brand } from "./brand.ts";
 import { checkOptions } from "./check-options.ts";
 import { checkModelOptions, type ModelOptions, type Reasoning } from "./model-options.ts";
 
+/** How far a session of an agent may go. */
+export interface AgentLimits {
+  /**
+   * Milliseconds after which a session ends, with the turn that is under way then (contract §16). `false`: never.
+   * Default: 30 days; of a subagent, what its root says.
+   */
+  readonly sessionTimeoutMs?: number | false;
+}
+
 export interface AgentOptions {
   /** What the agent is for. Required in a subagent and in a member that peers call without their own text. */
   readonly description?: string;
@@ -27,6 +36,7 @@ export interface AgentOptions {
    * agents misses one; a build only warns, because it needs no secrets.
    */
   readonly requiredEnv?: readonly string[];
+  readonly limits?: AgentLimits;
 }
 
 export interface CompactionOptions {
@@ -55,7 +65,12 @@ export function defineAgent(options: AgentOptions): AgentDefinition {
     modelOptions: "object?",
     tool: "visibility?",
     requiredEnv: "variables?",
+    limits: "object?",
   });
   if (options.modelOptions !== undefined) checkModelOptions(options.modelOptions, options.model);
-  return brand("agent", { ...options, tool: options.tool ?? true });
+  if (options.limits !== undefined) {
+    checkOptions("defineAgent limits", options.limits, { sessionTimeoutMs: "timeout?" });
+  }
+  const limits = options.limits === undefined ? {} : { limits: Object.freeze({ ...options.limits }) };
+  return brand("agent", { ...options, ...limits, tool: options.tool ?? true });
 }

@@ -94,6 +94,7 @@ describe("wrong types", () => {
     ["defineAgent", defineAgent as Helper, {}, "compaction", true],
     ["defineAgent", defineAgent as Helper, {}, "compaction", { thresholdPercent: 90 }],
     ["defineAgent", defineAgent as Helper, {}, "compaction", { threshold: 0.5 }],
+    ["defineAgent", defineAgent as Helper, {}, "limits", 7],
     ["defineTool", defineTool as Helper, tool, "description", undefined],
     ["defineTool", defineTool as Helper, tool, "inputSchema", { type: "object" }],
     ["defineTool", defineTool as Helper, tool, "execute", "x"],
@@ -127,6 +128,25 @@ describe("wrong types", () => {
     expect(() =>
       defineWorkspaceAgent({ name: "far", transport: { url: "https://x.example", token: "x" } as never }),
     ).toThrow(/"token"/);
+  });
+});
+
+describe("§0 limits of an agent", () => {
+  test.each([0, -1, 1.5, NaN, Infinity, "30d", true, null])("sessionTimeoutMs can not be %j", (sessionTimeoutMs) => {
+    expect(() => defineAgent({ limits: { sessionTimeoutMs: sessionTimeoutMs as number } })).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringContaining("sessionTimeoutMs") }),
+    );
+  });
+
+  test("sessionTimeoutMs is a time or false, and frozen with the definition", () => {
+    expect(defineAgent({ limits: { sessionTimeoutMs: 1_000 } }).limits).toEqual({ sessionTimeoutMs: 1_000 });
+    expect(Object.isFrozen(defineAgent({ limits: { sessionTimeoutMs: false } }).limits)).toBe(true);
+  });
+
+  test("there is no limit of depth", () => {
+    expect(() => defineAgent({ limits: { maxSubagentDepth: 3 } as never })).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", data: { option: "maxSubagentDepth" } }),
+    );
   });
 });
 

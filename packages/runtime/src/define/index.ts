@@ -1,7 +1,7 @@
 export { kindOf } from "./brand.ts";
 export type { DefinitionKind } from "./brand.ts";
 export { defineAgent } from "./define-agent.ts";
-export type { AgentDefinition, AgentOptions } from "./define-agent.ts";
+export type { AgentDefinition, AgentLimits, AgentOptions } from "./define-agent.ts";
 export { defineInstructions } from "./define-instructions.ts";
 export type { InstructionsDefinition } from "./define-instructions.ts";
 export { defineRemoteAgent } from "./define-remote-agent.ts";

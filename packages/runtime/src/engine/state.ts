@@ -211,8 +211,11 @@ export type Outgoing =
       readonly principal: Principal;
     };
 
+/** What a kept state looks like: rises when states of before can not be read as one of now. */
+export const STATE_FORMAT = 1;
+
 export interface SessionState {
-  readonly format: 1;
+  readonly format: typeof STATE_FORMAT;
   readonly sessionId: string;
   readonly nodeId: string;
   readonly agentName: string;

@@ -4,19 +4,21 @@ import { isDevelopment, localDev } from "../channels/auth.ts";
 import type { EveChannelDefinition } from "../channels/eve.ts";
 import { createPerform } from "../effects/perform.ts";
 import type { Surroundings } from "../engine/input.ts";
-import { messageOf } from "../errors.ts";
+import { AgentError, messageOf } from "../errors.ts";
 import { createSqlHost } from "../host/sql/host.ts";
 import { lockStore } from "../host/sql/lock.ts";
 import { openSqliteStore } from "../host/sql/sqlite.ts";
 import { describeModel, type ModelFacts } from "../models/resolve-model.ts";
 import { parseManifest } from "../registry/parse-manifest.ts";
 import { createRegistry, type Modules, type Registry } from "../registry/registry.ts";
+import { sessionTimeoutOf } from "../registry/session-timeout.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import { VERSION } from "../version.ts";
 import { createApp } from "./app.ts";
 import { checkEnv } from "./check-env.ts";
 import { createFault } from "./fault.ts";
 import { isQuiet } from "./is-quiet.ts";
+import { readRetention } from "./retention.ts";
 import { newUlid } from "./unique-id.ts";
 
 /** What `eve build` made of a member. */
@@ -49,7 +51,8 @@ export interface Member {
   isQuiet(): Promise<boolean>;
   /** Says who owns the store, for the error that a second owner gets. */
   describe(owner: Readonly<Record<string, unknown>>): void;
-  close(): Promise<void>;
+  /** `graceMs` is for tools that must not run twice, see `Host.close`. */
+  close(graceMs?: number): Promise<void>;
 }
 
 /**
@@ -61,6 +64,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
   const { env, storeFolder, isTemporary = false, origin, log } = options;
   let registry = toRegistry(bundle);
   checkEnv(registry.manifest, env);
+  const retentionMs = readRetention(env);
   const name = registry.manifest.member;
   const lock = lockStore(join(storeFolder, "store.lock"));
   const store = openStore(join(storeFolder, "store.db"), lock.release);
@@ -88,18 +92,23 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
       publicBase: () => `${origin()}${base}`,
       log,
     }),
-    surroundings: ({ sessionId, nodeId }) => ({
-      sessionId,
-      ...factsOf(nodeId),
-      eveVersion: VERSION,
-      base,
-      newSessionId,
-      random,
-    }),
+    surroundings: ({ sessionId, nodeId }) => {
+      const sessionTimeoutMs = sessionTimeoutOf(registry, nodeId);
+      return {
+        sessionId,
+        ...factsOf(nodeId),
+        eveVersion: VERSION,
+        base,
+        newSessionId,
+        random,
+        ...(sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs }),
+      };
+    },
     newSessionId,
     newEventId: () => `evt_${newUlid()}`,
     now: Date.now,
-    onError: (error, sessionId) => log(`${sessionId}: ${messageOf(error)}`),
+    retentionMs,
+    onError: (error, sessionId) => log(`${sessionId ?? name}: ${toLogLine(error)}`),
     ...(fault === undefined ? {} : { fault }),
   });
 
@@ -132,8 +141,8 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
     },
     isQuiet: () => isQuiet(host, store),
     describe: lock.describe,
-    close: async () => {
-      await host.close();
+    close: async (graceMs) => {
+      await host.close(graceMs);
       lock.release();
     },
   };
@@ -147,6 +156,11 @@ function openStore(file: string, release: () => void): ReturnType<typeof openSql
     release();
     throw error;
   }
+}
+
+/** Who reads the log is who can repair it. */
+function toLogLine(error: unknown): string {
+  return AgentError.is(error) && error.fix !== undefined ? `${error.message} ${error.fix}` : messageOf(error);
 }
 
 function toRegistry({ manifest, modules }: Bundle): Registry {

@@ -16,6 +16,9 @@ import { describeFailure, formatStack } from "../effects/authored-stack.ts";
 import { createMember, type Bundle, type Member } from "./member.ts";
 import { surviveStrayRejections } from "./stray-rejection.ts";
 
+/** What a clean stop gives tools that must not run twice; less than the supervisor waits before it kills. */
+const GRACE_MS = 1_000;
+
 const { env } = process;
 /** How often it is looked whether something still works. */
 const POLL_MS = 50;
@@ -101,7 +104,7 @@ async function readBundle(folder: string): Promise<Bundle> {
 }
 
 async function stop(): Promise<void> {
-  await member?.close();
+  await member?.close(GRACE_MS);
   process.exit(0);
 }
 

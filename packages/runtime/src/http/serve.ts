@@ -10,10 +10,13 @@ import { endOnUncaughtException } from "./uncaught-exception.ts";
 
 export { exitWith } from "./start-error.ts";
 
+/** What a clean stop gives tools that must not run twice; process managers wait at least twice as long. */
+const GRACE_MS = 5_000;
+
 /**
  * Serves a built member on a port. Reads `PORT` (default 4000), `HOST` (default 127.0.0.1), `EVE_STORE` (folder of
  * the store, default `.eve/store`) and `EVE_ORIGIN` (origin under which others reach this member, when that is not
- * its own address).
+ * its own address), and of `createMember` the others, such as `EVE_RETENTION_DAYS`.
  *
  * @throws AgentError `STORE_LOCKED`, `STORE_UNUSABLE`, `STORE_FULL`, `PORT_IN_USE`, `CONFIG_INVALID`.
  */
@@ -38,7 +41,7 @@ export async function serve(bundle: Bundle): Promise<Member> {
   const stop = async (): Promise<void> => {
     server.close();
     if ("closeAllConnections" in server) server.closeAllConnections();
-    await member.close();
+    await member.close(GRACE_MS);
     process.exit(0);
   };
   process.once("SIGTERM", stop);

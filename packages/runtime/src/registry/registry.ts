@@ -1,6 +1,6 @@
 import type { LanguageModel } from "ai";
 import { kindOf } from "../define/brand.ts";
-import type { AgentDefinition } from "../define/define-agent.ts";
+import type { AgentDefinition, AgentLimits } from "../define/define-agent.ts";
 import type { InstructionsDefinition } from "../define/define-instructions.ts";
 import type { ModelOptions, Reasoning } from "../define/model-options.ts";
 import type { RemoteAgentDefinition } from "../define/define-remote-agent.ts";
@@ -36,6 +36,7 @@ export interface RegisteredNode {
   readonly reasoning?: Reasoning;
   readonly modelOptions?: ModelOptions;
   readonly instructions: string | undefined;
+  readonly limits: AgentLimits;
   readonly tools: ReadonlyMap<string, RegisteredTool>;
   readonly subagents: ReadonlyMap<string, RegisteredSubagent>;
 }
@@ -87,6 +88,7 @@ function register(node: ManifestNode, modules: Modules): RegisteredNode {
     ...(agent?.reasoning && { reasoning: agent.reasoning }),
     ...(agent?.modelOptions && { modelOptions: agent.modelOptions }),
     instructions,
+    limits: agent?.limits ?? {},
     tools: new Map(
       node.tools.map((tool) => [
         tool.name,

@@ -1,140 +1,196 @@
 import { advance } from "../../engine/advance.ts";
-import { decide, type Effect } from "../../engine/decide.ts";
-import { deltaLength, joinDelta } from "../../engine/delta.ts";
-import type { Advance, EffectInput, Input, Post, Surroundings } from "../../engine/input.ts";
-import type { Delta, FaultPoint, Perform } from "../../engine/ports.ts";
-import { reduce } from "../../engine/reduce.ts";
-import type { Entry } from "../../engine/entry.ts";
+import { decide } from "../../engine/decide.ts";
+import type { Advance, EffectInput, Input, Surroundings } from "../../engine/input.ts";
+import type { Delta, Perform } from "../../engine/ports.ts";
 import type { SessionState } from "../../engine/state.ts";
 import { publicMessageOf } from "../../errors.ts";
-import { StaleVersion, Unprocessable, type Mail, type Store } from "./store.ts";
+import { interrupt, isIrreversible, stoppedInOrder } from "./interruption.ts";
+import { createRuns, type Run } from "./runs.ts";
+import { createSessionRecord, type RecordOptions } from "./session-record.ts";
+import { StaleVersion, Unprocessable, type Mail } from "./store.ts";
+import { isStoreProblem } from "./unusable.ts";
 
-/** Text that a model streams is stored at least this often. */
-const DELTA_DELAY_MS = 25;
-const DELTA_LENGTH = 4_096;
-/** Wait before what threw is tried again. */
+/** Wait before what threw is tried again, doubled each time up to the longest. */
 const RETRY_MS = 1_000;
-/** Runs of an effect whose performer throws, before it counts as failed. */
-const MAX_RUNS = 3;
+const LONGEST_RETRY_MS = { store: 5_000, other: 60_000 } as const;
 
-export interface ActorOptions {
-  readonly store: Store;
+export interface ActorOptions extends RecordOptions {
   readonly perform: Perform;
   readonly surroundings: (session: {
     readonly sessionId: string;
     readonly nodeId: string;
   }) => Omit<Surroundings, "now">;
-  readonly newEventId: () => string;
-  readonly now: () => number;
   readonly onError: (error: unknown, sessionId: string) => void;
-  readonly fault?: (point: FaultPoint) => void;
   readonly retryMs?: number;
-  readonly wake: (sessionId: string) => void;
-  readonly changed: (sessionId: string) => void;
 }
 
 /** One session in memory: takes its mail and the results of its effects one at a time. */
 export interface Actor {
-  wake(): void;
+  /** Looks for mail; resolves when what there was to do at once is done, or could not be. */
+  wake(): Promise<void>;
+  /** Tells the session that its time may have come. */
+  tell(): Promise<void>;
+  /** @throws whatever keeps the session from being read. */
   state(): Promise<SessionState | undefined>;
   /** Nothing runs and nothing waits. */
   idle(): boolean;
-  stop(): Promise<void>;
+  /** Stops all effects and notes that they were. What must not be interrupted is waited for until `grace` resolves. */
+  stop(grace: Promise<unknown>): Promise<void>;
+  /** Drops the session from memory: it is not there any more. */
+  drop(): void;
 }
 
 interface ApplyOptions {
   readonly before?: readonly Delta[];
   readonly taken?: number;
   readonly effectId?: string;
+  /** Default true. */
   readonly start?: boolean;
 }
 
-interface Running {
-  readonly effect: Effect;
-  readonly controller: AbortController;
-  readonly steering: AbortController;
-  deltas: Delta[];
-  timer?: NodeJS.Timeout;
-}
+const NONE: ReadonlySet<string> = new Set();
 
 export function createActor(sessionId: string, options: ActorOptions): Actor {
   const { store, retryMs = RETRY_MS } = options;
-  let state: SessionState | undefined;
-  let version = -1;
+  const record = createSessionRecord(sessionId, options);
   let mailWaits = true;
-  let stopped = false;
+  let timeWaits = false;
+  let phase: "open" | "closing" | "stopped" = "open";
   let working: Promise<void> | undefined;
-  const running = new Map<string, Running>();
-  const settled: { readonly run: Running; readonly input: EffectInput }[] = [];
-  const flushes = new Set<Running>();
+  let retry: NodeJS.Timeout | undefined;
+  let failures = 0;
+  let failure: unknown;
+  const settled: { readonly run: Run; readonly input: EffectInput }[] = [];
+  const texts = new Set<Run>();
   /** Effects that an earlier process had begun, and this one has not. */
-  const interrupted = new Set<string>();
+  let interrupted = NONE;
+  const runs = createRuns({
+    perform: options.perform,
+    state: () => record.state!,
+    ...(options.fault === undefined ? {} : { fault: options.fault }),
+    retryMs,
+    onError: (error) => options.onError(error, sessionId),
+    onSettled: (run, input) => {
+      settled.push({ run, input });
+      void work();
+    },
+    onText: (run) => {
+      texts.add(run);
+      void work();
+    },
+  });
 
-  const wake = (): void => {
-    mailWaits = true;
-    work();
-  };
-
-  const work = (): void => {
-    working ??= drain().finally(() => {
+  const work = (): Promise<void> => {
+    if (retry !== undefined || phase === "stopped") return Promise.resolve();
+    return (working ??= drain().finally(() => {
       working = undefined;
-      if (!stopped && hasWork()) work();
-    });
+      if (hasWork()) void work();
+    }));
   };
 
-  const hasWork = (): boolean => mailWaits || settled.length > 0 || flushes.size > 0;
+  const hasWork = (): boolean => {
+    if (phase === "stopped") return false;
+    return settled.length > 0 || texts.size > 0 || (phase === "open" && (mailWaits || timeWaits));
+  };
 
   const drain = async (): Promise<void> => {
     try {
-      if (version < 0) await load();
-      while (!stopped && hasWork()) {
-        const result = settled.shift();
-        if (result !== undefined) await settle(result.run, result.input);
-        for (const run of flushes) await flush(run);
+      if (!record.isLoaded) await load();
+      while (hasWork()) {
+        const result = settled[0];
+        if (result !== undefined) {
+          await settle(result.run, result.input);
+          settled.shift();
+        }
+        for (const run of texts) await storeText(run);
+        if (phase !== "open") continue;
+        if (timeWaits) {
+          await apply({ kind: "time.passed" }, {});
+          await record.correctDue();
+          timeWaits = false;
+        }
         if (mailWaits) {
           mailWaits = false;
           for (const mail of await store.mail(sessionId)) await receive(mail);
           // Not before: what waited may be a cancel, and then nothing that a crash stopped runs again.
-          startEffects();
+          followState();
         }
       }
+      failures = 0;
+      failure = undefined;
+    } catch (error) {
+      recover(error);
+    }
+  };
+
+  /**
+   * When only the store failed, what is in memory is right and waits: no result is lost. A stale version is no fault:
+   * another process owns the session now, or this one must read it again.
+   */
+  const recover = (error: unknown): void => {
+    if (phase === "stopped") return;
+    failure = error;
+    const isStore = isStoreProblem(error);
+    if (!isStore) forget();
+    if (!(error instanceof StaleVersion)) options.onError(error, sessionId);
+    mailWaits = true;
+    const delay = Math.min(retryMs * 2 ** failures++, LONGEST_RETRY_MS[isStore ? "store" : "other"]);
+    retry = setTimeout(tryAgain, delay).unref();
+  };
+
+  const tryAgain = (): Promise<void> => {
+    clearTimeout(retry);
+    retry = undefined;
+    return work();
+  };
+
+  /** Whatever should be running now was running when an earlier process stopped. */
+  const load = async (): Promise<void> => {
+    try {
+      const stopped = await record.load();
+      if (stopped === undefined) drop();
+      else if (record.state !== undefined) await takeUp(record.state, new Set(stopped));
     } catch (error) {
       forget();
-      // A stale version is not a fault: another process owns the session now, or this one must read it again.
-      if (!(error instanceof StaleVersion)) options.onError(error, sessionId);
-      await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
-      mailWaits = true;
+      throw error;
     }
   };
 
-  /** Folds the log. Whatever should be running now was running when an earlier process stopped. */
-  const load = async (): Promise<void> => {
-    const log = await store.load(sessionId);
-    if (log === undefined) throw new Error(`Session ${sessionId} is not in the store.`);
-    state = log.entries.reduce<SessionState | undefined>(reduce, undefined);
-    version = log.version;
-    if (state === undefined) return;
-    for (const { id } of decide(state)) {
-      interrupted.add(id);
-      await apply({ kind: "effect.interrupted", effectId: id }, { start: false });
-    }
+  const takeUp = async (before: SessionState, stopped: ReadonlySet<string>): Promise<void> => {
+    const wanted = decide(before).map(({ id }) => id);
+    const cut = wanted.filter((id) => !stopped.has(id));
+    const { entries, posts, state } = interrupt(before, cut, around(before.nodeId));
+    const resumed = stopped.size > 0;
+    if (entries.length > 0 || resumed) await record.write(entries, state, { posts, resumed });
+    interrupted = new Set(wanted);
   };
 
-  const settle = async (run: Running, input: EffectInput): Promise<void> => {
-    if (running.get(run.effect.id) !== run) return;
-    running.delete(run.effect.id);
-    clearTimeout(run.timer);
-    flushes.delete(run);
+  const settle = async (run: Run, input: EffectInput): Promise<void> => {
+    if (!runs.isCurrent(run)) return;
+    texts.delete(run);
     const { id: effectId } = run.effect;
-    const step = { before: run.deltas, effectId };
-    await applyOr(input, step, ({ cause }) =>
-      apply({ kind: "effect.failed", effectId, message: publicMessageOf(cause) }, step),
-    );
+    const before = runs.takeText(run);
+    const step = { before, effectId };
+    try {
+      await applyOr(input, step, ({ cause }) =>
+        apply({ kind: "effect.failed", effectId, message: publicMessageOf(cause) }, step),
+      );
+    } catch (error) {
+      runs.returnText(run, before);
+      throw error;
+    }
+    // Its result made nothing, and it is still wanted.
+    if (runs.isCurrent(run)) {
+      runs.end(run);
+      followState();
+    }
   };
 
   const receive = ({ input, position: taken }: Mail): Promise<void> =>
     applyOr(input, { taken, start: false }, () =>
-      applyOr({ kind: "mail.rejected", mail: input }, { taken, start: false }, () => write([], state, { taken })),
+      applyOr({ kind: "mail.rejected", mail: input }, { taken, start: false }, () =>
+        record.write([], record.state, { taken }),
+      ),
     );
 
   /** An input that can not be processed would not be the next time either: it is replaced, so that it blocks nothing. */
@@ -152,148 +208,97 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     }
   };
 
-  const flush = async (run: Running): Promise<void> => {
-    flushes.delete(run);
-    const deltas = run.deltas;
-    run.deltas = [];
-    clearTimeout(run.timer);
-    delete run.timer;
-    if (deltas.length === 0 || running.get(run.effect.id) !== run) return;
-    const began = state?.turn?.spoke === false && deltas.some(({ type }) => type === "message.appended");
-    if (!began) return write(deltas, state);
-    await apply({ kind: "model.began" }, { before: deltas, effectId: run.effect.id });
+  const storeText = async (run: Run): Promise<void> => {
+    texts.delete(run);
+    const deltas = runs.takeText(run);
+    if (deltas.length === 0 || !runs.isCurrent(run)) return;
+    const begins = record.state?.turn?.spoke === false && deltas.some(({ type }) => type === "message.appended");
+    try {
+      if (begins) await apply({ kind: "model.began" }, { before: deltas, effectId: run.effect.id });
+      else await record.write(deltas, record.state);
+    } catch (error) {
+      runs.returnText(run, deltas);
+      texts.add(run);
+      throw error;
+    }
   };
 
   const apply = async (input: Input, { before = [], taken, effectId, start = true }: ApplyOptions): Promise<void> => {
-    const { entries, posts, state: next } = decideOn(input, effectId);
+    const { entries, posts, state } = decideOn(input, effectId);
     if (entries.length > 0 || posts.length > 0 || taken !== undefined || before.length > 0) {
-      await write([...before, ...entries], next, { posts, ...(taken === undefined ? {} : { taken }) });
+      await record.write([...before, ...entries], state, { posts, ...(taken === undefined ? {} : { taken }) });
     }
-    if (start) startEffects();
+    if (start) followState();
   };
 
   const decideOn = (input: Input, effectId: string | undefined): Advance => {
-    const nodeId = input.kind === "open" ? input.nodeId : (state?.nodeId ?? "root");
+    const nodeId = input.kind === "open" ? input.nodeId : (record.state?.nodeId ?? "root");
     try {
-      const around = { ...options.surroundings({ sessionId, nodeId }), now: options.now() };
-      return advance(state, input, around, effectId);
+      return advance(record.state, input, around(nodeId), effectId);
     } catch (error) {
       throw new Unprocessable(error);
     }
   };
 
-  const write = async (
-    entries: readonly Entry[],
-    next: SessionState | undefined,
-    { posts = [], taken }: { posts?: readonly Post[]; taken?: number } = {},
-  ): Promise<void> => {
-    const at = options.now();
-    options.fault?.("commit:before");
-    await store.commit({
-      sessionId,
-      version,
-      entries: entries.map((entry) => ({ entry, at, ...(entry.public ? { id: options.newEventId() } : {}) })),
-      ...(taken === undefined ? {} : { taken }),
-      posts,
-      active: next !== undefined && decide(next).length > 0,
-      ended: next?.ended ?? false,
-    });
-    options.fault?.("commit:after");
-    state = next;
-    version += entries.length;
-    if (entries.some((entry) => entry.public)) options.changed(sessionId);
-    for (const post of posts) options.wake(post.sessionId);
-  };
+  const around = (nodeId: string): Surroundings => ({
+    ...options.surroundings({ sessionId, nodeId }),
+    now: options.now(),
+  });
 
   /** Starts what should run and does not, aborts what runs and should not. */
-  const startEffects = (): void => {
-    if (state === undefined || stopped) return;
-    const wanted = new Map(decide(state).map((effect) => [effect.id, effect]));
-    for (const [id, run] of running) {
-      if (wanted.has(id)) continue;
-      running.delete(id);
-      clearTimeout(run.timer);
-      flushes.delete(run);
-      run.controller.abort();
-    }
-    for (const effect of wanted.values()) {
-      if (!running.has(effect.id)) void start(effect, interrupted.delete(effect.id));
-      if (effect.kind === "tool" && effect.steered) running.get(effect.id)?.steering.abort();
-    }
-  };
-
-  const start = async (effect: Effect, interrupted: boolean, runs = 1): Promise<void> => {
-    const run: Running = {
-      effect,
-      controller: new AbortController(),
-      steering: new AbortController(),
-      deltas: [],
-    };
-    if (effect.kind === "tool" && effect.steered) run.steering.abort();
-    running.set(effect.id, run);
-    const current = (): boolean => running.get(effect.id) === run && !stopped;
-    try {
-      options.fault?.("effect:before");
-      const input = await options.perform(effect, {
-        state: state!,
-        signal: run.controller.signal,
-        steered: run.steering.signal,
-        interrupted,
-        stream: (delta) => void (current() && stream(run, delta)),
-      });
-      if (!current() || input === undefined) return;
-      options.fault?.("effect:after");
-      settled.push({ run, input });
-      work();
-    } catch (error) {
-      if (!current()) return;
-      options.onError(error, sessionId);
-      if (runs >= MAX_RUNS) {
-        settled.push({ run, input: { kind: "effect.failed", effectId: effect.id, message: publicMessageOf(error) } });
-        return work();
-      }
-      setTimeout(() => {
-        if (current()) void start(effect, true, runs + 1);
-      }, retryMs).unref();
-    }
-  };
-
-  const stream = (run: Running, delta: Delta): void => {
-    run.deltas = joinDelta(run.deltas, delta);
-    const due = (): void => {
-      flushes.add(run);
-      work();
-    };
-    if (run.deltas.reduce((length, waiting) => length + deltaLength(waiting), 0) >= DELTA_LENGTH) due();
-    else run.timer ??= setTimeout(due, DELTA_DELAY_MS);
+  const followState = (): void => {
+    if (record.state === undefined || phase === "stopped") return;
+    const wanted = new Map(decide(record.state).map((effect) => [effect.id, effect]));
+    runs.stopUnwanted(wanted);
+    if (phase !== "open") return;
+    runs.startMissing(wanted, interrupted);
+    interrupted = NONE;
   };
 
   /** Drops what is in memory; the log has it all. */
   const forget = (): void => {
-    for (const run of running.values()) {
-      clearTimeout(run.timer);
-      run.controller.abort();
-    }
-    running.clear();
-    flushes.clear();
+    runs.clear();
+    texts.clear();
     settled.length = 0;
-    interrupted.clear();
-    state = undefined;
-    version = -1;
+    interrupted = NONE;
+    record.forget();
+  };
+
+  const drop = (): void => {
+    phase = "stopped";
+    clearTimeout(retry);
+    forget();
   };
 
   return {
-    wake,
+    wake: () => {
+      mailWaits = true;
+      return work();
+    },
+    tell: () => {
+      timeWaits = true;
+      return work();
+    },
     state: async () => {
-      if (version < 0) work();
-      await working;
-      return state;
+      if (record.isLoaded) await working;
+      else await tryAgain();
+      if (!record.isLoaded && failure !== undefined) throw failure;
+      return record.state;
     },
-    idle: () => working === undefined && running.size === 0 && !hasWork(),
-    stop: async () => {
-      stopped = true;
+    idle: () => working === undefined && retry === undefined && runs.count() === 0 && !hasWork(),
+    stop: async (grace) => {
+      phase = "closing";
+      await Promise.race([grace, runs.settled(isIrreversible)]);
       await working;
-      forget();
+      const { state, version } = record;
+      const ids = state === undefined ? [] : stoppedInOrder(state, (id) => runs.get(id) !== undefined);
+      drop();
+      try {
+        if (ids.length > 0) await store.noteStopped(sessionId, version, ids);
+      } catch (error) {
+        options.onError(error, sessionId);
+      }
     },
+    drop,
   };
 }

@@ -1,10 +1,20 @@
 import { EventEmitter } from "node:events";
 import type { FaultPoint, Host, Perform } from "../../engine/ports.ts";
 import { createActor, type Actor, type ActorOptions } from "./actor.ts";
-import type { Store } from "./store.ts";
+import { createAlarm, schedule, type Schedule } from "./alarm.ts";
+import { createCleaner } from "./cleaner.ts";
+import { createComplaints } from "./complaints.ts";
+import { fold } from "./fold.ts";
+import { forEachSession } from "./resume.ts";
+import type { DuePosition, Listed, Store } from "./store.ts";
+import { isStoreProblem } from "./unusable.ts";
 
 /** Idle sessions kept in memory; any other is folded again from its log when it is needed. */
 const MAX_IDLE_ACTORS = 500;
+/** Until a session is told again that its time has come, when nothing came of it. */
+const TELL_AGAIN_MS = 60_000;
+/** Until a store is asked again that could not say what there is to do. */
+const AFTER_FAILURE_MS = 5_000;
 
 export interface SqlHostOptions {
   readonly store: Store;
@@ -13,70 +23,161 @@ export interface SqlHostOptions {
   readonly newSessionId: () => string;
   readonly newEventId: () => string;
   readonly now: () => number;
-  /** Told of what must not happen: a bug in a performer, a store that refuses a write. */
-  readonly onError: (error: unknown, sessionId: string) => void;
+  /** Told of what must not happen: a bug in a performer, a store that refuses a write. Not more than once a minute of the same. */
+  readonly onError: (error: unknown, sessionId: string | undefined) => void;
   readonly fault?: (point: FaultPoint) => void;
-  /** Milliseconds before what threw is tried again; default 1000. */
+  /** Milliseconds before what threw is tried again, for the first time; default 1000. */
   readonly retryMs?: number;
+  /** Milliseconds that an ended session can be read; default: for ever. */
+  readonly retentionMs?: number;
+  /** A timer; default: the process's. */
+  readonly schedule?: Schedule;
 }
 
 /** A host on SQL tables: one actor per session in memory, everything it decides in the store. */
 export function createSqlHost(options: SqlHostOptions): Host {
-  const { store } = options;
+  const { store, now, retentionMs = Infinity } = options;
   const changes = new EventEmitter().setMaxListeners(0);
   const actors = new Map<string, Actor>();
+  const complain = createComplaints(options.onError, now);
+  let resumed = false;
   let closed = false;
 
   const actorOf = (sessionId: string): Actor => {
     const known = actors.get(sessionId);
     // Moved to the end: the map's order is the order of use.
     if (known !== undefined) actors.delete(sessionId);
-    const actor = known ?? createActor(sessionId, { ...options, wake, changed: (id) => void changes.emit(id) });
+    const actor = known ?? createActor(sessionId, actorOptions);
     actors.set(sessionId, actor);
     return actor;
   };
-  const wake = (sessionId: string): void => {
-    if (closed) return;
-    actorOf(sessionId).wake();
+  const changed = (sessionId: string): void => void changes.emit(sessionId);
+  const awake = (sessionId: string, how: "wake" | "tell"): Promise<void> => {
+    if (closed) return Promise.resolve();
+    const done = actorOf(sessionId)[how]();
     evictIdle(actors);
+    return done;
+  };
+  const wake = (sessionId: string): void => void awake(sessionId, "wake");
+
+  const cleaner = createCleaner({
+    store,
+    now,
+    retentionMs,
+    gone: (sessionId) => {
+      actors.get(sessionId)?.drop();
+      actors.delete(sessionId);
+      changed(sessionId);
+    },
+    onError: (error) => complain(error, undefined),
+  });
+  const alarm = createAlarm({ now, schedule: options.schedule ?? schedule, ring: () => void onTime() });
+
+  /** Takes up what an earlier process left, tells sessions that their time has come, and looks when to do so next. */
+  const onTime = async (): Promise<void> => {
+    try {
+      if (!resumed) await forEachSession(readActive, (sessionId) => awake(sessionId, "wake"), isClosed);
+      resumed = true;
+      await forEachSession(readDue, (sessionId) => awake(sessionId, "tell"), isClosed);
+      const { at, overdue } = await store.nextDue(now());
+      if (at !== undefined) alarm.set(at);
+      if (overdue) alarm.set(now() + TELL_AGAIN_MS);
+      await clean();
+    } catch (error) {
+      if (closed) return;
+      complain(error, undefined);
+      alarm.set(now() + AFTER_FAILURE_MS);
+    }
+  };
+  const readActive = async (after: number | undefined, limit: number): Promise<readonly Listed<number>[]> =>
+    store.active(after, limit);
+  const readDue = async (after: DuePosition | undefined, limit: number): Promise<readonly Listed<DuePosition>[]> =>
+    store.due(now(), after, limit);
+  const isClosed = (): boolean => closed;
+  const clean = async (): Promise<void> => {
+    const look = closed ? undefined : await cleaner.run();
+    if (look !== undefined) alarm.set(look);
+  };
+
+  const actorOptions: ActorOptions = {
+    ...options,
+    onError: complain,
+    wake,
+    changed,
+    committed: ({ ended, origin }, { due, active }) => {
+      if (due !== undefined) alarm.set(due);
+      if (!ended || active) return;
+      cleaner.ended();
+      if (origin.kind !== "local") alarm.set(now() + retentionMs);
+    },
+  };
+
+  /** Says in the log why a request was refused, too. */
+  const written = async <T>(body: () => T | Promise<T>): Promise<T> => {
+    options.fault?.("commit:before");
+    try {
+      const result = await body();
+      options.fault?.("commit:after");
+      return result;
+    } catch (error) {
+      if (isStoreProblem(error)) complain(error, undefined);
+      throw error;
+    }
   };
 
   return {
-    start: async () => {
-      for (const sessionId of await store.active()) wake(sessionId);
-    },
+    start: async () => void onTime(),
     open: async ({ operationKey, digest, input }) => {
-      options.fault?.("commit:before");
-      const opened = await store.create({
-        sessionId: options.newSessionId(),
-        nodeId: input.nodeId,
-        owner: input.initiator,
-        ...(operationKey === undefined ? {} : { operationKey }),
-        ...(digest === undefined ? {} : { digest }),
-        input,
-      });
-      options.fault?.("commit:after");
+      const opened = await written(() =>
+        store.create({
+          sessionId: options.newSessionId(),
+          at: now(),
+          ...(operationKey === undefined ? {} : { operationKey }),
+          ...(digest === undefined ? {} : { digest }),
+          input,
+        }),
+      );
       if (opened.created) wake(opened.sessionId);
       return opened;
     },
     deliver: async (sessionId, id, input, digest) => {
-      options.fault?.("commit:before");
-      const outcome = await store.accept(sessionId, id, input, digest);
-      options.fault?.("commit:after");
+      const outcome = await written(() => store.accept(sessionId, id, input, digest));
       if (outcome === "accepted") wake(sessionId);
       return outcome;
     },
     delivered: async (sessionId, id) => store.knows(sessionId, id),
     head: async (sessionId) => store.head(sessionId),
-    state: async (sessionId) => ((await store.head(sessionId)) === undefined ? undefined : actorOf(sessionId).state()),
+    list: async (request) => store.list(request),
+    descendants: async (sessionId) => store.descendants(sessionId),
+    state: async (sessionId) => {
+      const head = await store.head(sessionId);
+      return head === undefined || head.swept ? undefined : actorOf(sessionId).state();
+    },
+    stateAt: async (sessionId, index) => {
+      const head = await store.head(sessionId);
+      const log = head === undefined || head.swept ? undefined : await store.load(sessionId, index);
+      return log && fold(log);
+    },
     events: async (sessionId, from, limit, maxLength) => store.events(sessionId, from, limit, maxLength),
     subscribe: (sessionId, listener) => {
       changes.on(sessionId, listener);
       return () => void changes.off(sessionId, listener);
     },
-    close: async () => {
+    remove: async (sessionId) => {
+      const below = await store.descendants(sessionId);
+      const outcome = await written(() => store.remove(sessionId, now()));
+      if (outcome !== "removed") return outcome;
+      for (const id of [sessionId, ...below]) changed(id);
+      await awake(sessionId, "wake");
+      clean().catch((error: unknown) => complain(error, undefined));
+      return outcome;
+    },
+    close: async (graceMs = 0) => {
       closed = true;
-      await Promise.all([...actors.values()].map((actor) => actor.stop()));
+      alarm.stop();
+      await cleaner.stop();
+      const grace = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
+      await Promise.all([...actors.values()].map((actor) => actor.stop(grace)));
       await store.close();
     },
   };

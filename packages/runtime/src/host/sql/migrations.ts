@@ -1,6 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
 import { AgentError } from "../../errors.ts";
-import { toUnusable } from "./unusable.ts";
 
 /** Each brings the file from the version of its position to the next. Never edited once released. */
 const MIGRATIONS = [
@@ -39,6 +38,56 @@ const MIGRATIONS = [
      PRIMARY KEY (session, seq)
    ) WITHOUT ROWID;
    CREATE UNIQUE INDEX log_events ON log (session, idx) WHERE idx IS NOT NULL;`,
+  // `parent`: a local child's. `owner_key`: who may list it. `working`: a turn is under way or mail is unread. `due`:
+  // when it wants to be told the time. `stopped`: effects that a clean stop left. `gone`: NULL, or what becomes of it:
+  // ending → removing (its row goes, too), sweeping → swept.
+  `ALTER TABLE sessions ADD COLUMN parent INTEGER;
+   ALTER TABLE sessions ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+   ALTER TABLE sessions ADD COLUMN owner_key TEXT NOT NULL DEFAULT '';
+   ALTER TABLE sessions ADD COLUMN created_at INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE sessions ADD COLUMN updated_at INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE sessions ADD COLUMN ended_at INTEGER;
+   ALTER TABLE sessions ADD COLUMN working INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE sessions ADD COLUMN due INTEGER;
+   ALTER TABLE sessions ADD COLUMN stopped TEXT;
+   ALTER TABLE sessions ADD COLUMN gone TEXT;
+   ALTER TABLE sessions ADD COLUMN gone_at INTEGER;
+   CREATE TEMP TABLE opened (pk INTEGER PRIMARY KEY, data TEXT NOT NULL);
+   INSERT INTO opened
+     SELECT pk, coalesce(
+       (SELECT data FROM log WHERE session = pk AND seq = 0 AND type = 'session.opened'),
+       (SELECT body FROM mail WHERE session = pk AND id = 'open'),
+       '{}'
+     ) FROM sessions;
+   UPDATE sessions SET
+     agent = coalesce((SELECT data ->> '$.agentName' FROM opened o WHERE o.pk = sessions.pk), ''),
+     parent = (
+       SELECT p.pk FROM opened o JOIN sessions p ON p.id = o.data ->> '$.origin.parentSessionId' WHERE o.pk = sessions.pk
+     ),
+     owner_key = json_array(owner ->> '$.authenticator', owner ->> '$.principalId'),
+     created_at = coalesce((SELECT at FROM log WHERE session = pk ORDER BY seq LIMIT 1), unixepoch() * 1000),
+     updated_at = coalesce((SELECT at FROM log WHERE session = pk ORDER BY seq DESC LIMIT 1), unixepoch() * 1000),
+     working = coalesce((
+       SELECT type = 'turn.started' FROM log WHERE session = pk
+         AND type IN ('turn.started', 'turn.completed', 'turn.failed', 'turn.cancelled', 'session.completed')
+       ORDER BY seq DESC LIMIT 1
+     ), 0) OR EXISTS (SELECT 1 FROM mail WHERE session = pk AND body IS NOT NULL);
+   UPDATE sessions SET ended_at = coalesce((
+       SELECT at FROM log WHERE session = pk AND type = 'session.completed' ORDER BY seq DESC LIMIT 1
+     ), updated_at) WHERE ended = 1;
+   DROP TABLE opened;
+   CREATE INDEX sessions_due ON sessions (due, pk) WHERE due IS NOT NULL;
+   CREATE INDEX sessions_kept ON sessions (ended_at, pk) WHERE ended_at IS NOT NULL AND parent IS NULL AND gone IS NULL;
+   CREATE INDEX sessions_gone ON sessions (gone, pk) WHERE gone IS NOT NULL;
+   CREATE INDEX sessions_children ON sessions (parent, pk) WHERE parent IS NOT NULL;
+   CREATE INDEX sessions_owned ON sessions (owner_key, pk) WHERE parent IS NULL AND gone IS NULL;
+   CREATE INDEX operations_session ON operations (session);
+   CREATE TABLE snapshots (
+     session INTEGER PRIMARY KEY,
+     version INTEGER NOT NULL,
+     format INTEGER NOT NULL,
+     state TEXT NOT NULL
+   );`,
 ] as const;
 
 /**
@@ -47,9 +96,12 @@ const MIGRATIONS = [
  * @throws AgentError `STORE_UNUSABLE`, `STORE_FULL`
  */
 export function migrate(db: DatabaseSync): void {
-  const version = configure(db);
+  // Without effect on a file that has tables.
+  db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
+  // A file that can be read and not written must not be found out by the first message.
+  db.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE; ROLLBACK;");
+  const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
   if (version > MIGRATIONS.length) {
-    db.close();
     throw new AgentError(
       "STORE_UNUSABLE",
       `The store is of version ${version}; this runtime knows up to ${MIGRATIONS.length}.`,
@@ -59,22 +111,7 @@ export function migrate(db: DatabaseSync): void {
       },
     );
   }
-  try {
-    MIGRATIONS.slice(version).forEach((statements, offset) => {
-      db.exec(`BEGIN IMMEDIATE; ${statements} PRAGMA user_version = ${version + offset + 1}; COMMIT;`);
-    });
-  } catch (error) {
-    db.close();
-    throw toUnusable(error);
-  }
-}
-
-function configure(db: DatabaseSync): number {
-  try {
-    db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;");
-    return (db.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
-  } catch (error) {
-    db.close();
-    throw toUnusable(error);
-  }
+  MIGRATIONS.slice(version).forEach((statements, offset) => {
+    db.exec(`BEGIN IMMEDIATE; ${statements} PRAGMA user_version = ${version + offset + 1}; COMMIT;`);
+  });
 }

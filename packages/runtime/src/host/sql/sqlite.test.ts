@@ -59,13 +59,12 @@ async function openSession(store: Store, sessionId: string): Promise<void> {
     origin: { kind: "root" },
     initiator: OWNER,
   } as const;
-  await store.create({ sessionId, nodeId: "root", owner: OWNER, input });
+  await store.create({ sessionId, at: 0, input });
 }
 
-const COMMIT = { posts: [], active: false, ended: false } as const;
+const COMMIT = { at: 0, posts: [], active: false, working: false, ended: false } as const;
 const entryAt = (id: string) => ({
   id,
-  at: 0,
   entry: { public: true, type: "turn.completed", data: { turnId: "turn_0", sequence: 0 } } as const,
 });
 
@@ -84,7 +83,7 @@ test("commit: all of it or nothing", async () => {
   const store = openSqliteStore(join(newFolder(), "store.db"));
   await openSession(store, "s");
   const [mail] = await store.mail("s");
-  const broken = { ...entryAt("evt_2"), at: Symbol("not a time") as unknown as number };
+  const broken = { ...entryAt("evt_2"), id: Symbol("not an id") as unknown as string };
   const commit = { ...COMMIT, sessionId: "s", version: 0, entries: [entryAt("evt_1"), broken], taken: mail!.position };
   expect(() => store.commit(commit)).toThrow();
   expect(await store.events("s", 0, 10)).toEqual([]);

@@ -34,6 +34,11 @@ export function toStoreProblem(error: unknown): unknown {
   return isFull(error) || (code !== undefined && BROKEN.has(code)) ? toUnusable(error) : error;
 }
 
+/** The store does not work at the moment; what was tried may be tried again as it is. */
+export function isStoreProblem(error: unknown): boolean {
+  return AgentError.is(error, "STORE_FULL") || AgentError.is(error, "STORE_UNUSABLE");
+}
+
 function isFull(error: unknown): boolean {
   return resultCodeOf(error) === FULL || (error as { code?: unknown } | null | undefined)?.code === "ENOSPC";
 }

@@ -1,0 +1,92 @@
+import type { Store } from "./store.ts";
+
+/** Sessions that are taken out of use in one transaction. */
+const SESSIONS = 20;
+/** Between two steps, so that cleaning takes a part of the time and no more. */
+const PAUSE_MS = 10;
+/** Longer than anything that the end of a session sends to others is tried. */
+const REMOVAL_PATIENCE_MS = 900_000;
+/** Until sessions are looked at again that could not be cleaned yet. */
+const LATER_MS = 60_000;
+
+export interface CleanerOptions {
+  readonly store: Store;
+  readonly now: () => number;
+  /** How long an ended session can be read; `Infinity`: for ever. */
+  readonly retentionMs: number;
+  /** The session is deleted from now on; nothing may work for it. */
+  readonly gone: (sessionId: string) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Deletes what was removed, and what ended long enough ago, a few rows at a time. */
+export interface Cleaner {
+  /** Cleans until there is nothing left to do at the moment. Returns when to look again, if ever. */
+  run(): Promise<number | undefined>;
+  /** A session has ended: one that was removed may have waited for that. */
+  ended(): void;
+  stop(): Promise<void>;
+}
+
+export function createCleaner({ store, now, retentionMs, gone, onError }: CleanerOptions): Cleaner {
+  let stopped = false;
+  let removalsWait = false;
+  let running: Promise<number | undefined> | undefined;
+  let again = false;
+
+  const clean = async (): Promise<number | undefined> => {
+    for (;;) {
+      again = false;
+      removalsWait = await endRemovals();
+      const expired = await expire();
+      while (!stopped && (await store.clean()).more) await pause();
+      if (stopped) return undefined;
+      if (!expired && !again) return nextLook();
+    }
+  };
+
+  const endRemovals = async (): Promise<boolean> => {
+    for (;;) {
+      const { sessionIds, more, left } = await store.endRemovals(now() - REMOVAL_PATIENCE_MS, SESSIONS);
+      sessionIds.forEach(gone);
+      if (!more) return left;
+    }
+  };
+
+  const expire = async (): Promise<boolean> => {
+    if (retentionMs === Infinity) return false;
+    const sessionIds = await store.expire(now() - retentionMs, SESSIONS);
+    sessionIds.forEach(gone);
+    return sessionIds.length > 0;
+  };
+
+  const nextLook = async (): Promise<number | undefined> => {
+    const end = retentionMs === Infinity ? undefined : await store.earliestEnd();
+    const later = now() + LATER_MS;
+    // One that is due and was not swept waits for what its descendants have to do.
+    const next = end === undefined ? Infinity : end + retentionMs <= now() ? later : end + retentionMs;
+    const at = Math.min(next, removalsWait ? later : Infinity);
+    return at === Infinity ? undefined : at;
+  };
+
+  const run = (): Promise<number | undefined> => {
+    again = true;
+    running ??= clean().finally(() => (running = undefined));
+    return running;
+  };
+
+  return {
+    run,
+    ended: () => {
+      if (removalsWait && !stopped) run().catch(onError);
+    },
+    stop: async () => {
+      stopped = true;
+      await running?.catch(() => {});
+    },
+  };
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
+}

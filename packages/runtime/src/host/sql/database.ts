@@ -1,0 +1,69 @@
+import { accessSync, constants } from "node:fs";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { AgentError } from "../../errors.ts";
+import { migrate } from "./migrations.ts";
+import { toStoreProblem, toUnusable } from "./unusable.ts";
+
+/** A connection to the file of a store, with its prepared statements. */
+export interface Database {
+  /** The statement of a text, prepared once. */
+  sql(text: string): StatementSync;
+  /** Forgets a statement that can not be used any more. */
+  discard(text: string): void;
+  /** Runs `body` with all of its writes or none. */
+  transaction<T>(body: () => T): T;
+  close(): void;
+}
+
+/**
+ * Opens the file of a store in its current version, creating it when missing.
+ *
+ * WAL with `synchronous = NORMAL`: a killed process loses nothing; a power cut may lose the last commits, never
+ * the file (docs/decisions/2026-11-30-sqlite-durability.md).
+ *
+ * @throws AgentError `STORE_UNUSABLE` when the file is corrupt, read-only or of a newer version.
+ */
+export function openDatabase(file: string): Database {
+  return connect(open(file));
+}
+
+/** A connection that is open and set up. */
+export function connect(db: DatabaseSync): Database {
+  const statements = new Map<string, StatementSync>();
+  const sql = (text: string): StatementSync => {
+    let statement = statements.get(text);
+    if (statement === undefined) statements.set(text, (statement = db.prepare(text)));
+    return statement;
+  };
+  return {
+    sql,
+    discard: (text) => void statements.delete(text),
+    transaction: (body) => {
+      sql("BEGIN IMMEDIATE").run();
+      try {
+        const result = body();
+        sql("COMMIT").run();
+        return result;
+      } catch (error) {
+        if (db.isTransaction) sql("ROLLBACK").run();
+        throw error;
+      }
+    },
+    close: () => db.close(),
+  };
+}
+
+function open(file: string): DatabaseSync {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(file);
+    // What may only be read opens without an error, and then fails at every message.
+    if (file !== ":memory:") accessSync(file, constants.W_OK);
+    migrate(db);
+    return db;
+  } catch (error) {
+    db?.close();
+    const problem = toStoreProblem(error);
+    throw AgentError.is(problem) ? problem : toUnusable(error);
+  }
+}
