@@ -62,6 +62,11 @@ export const sendSchema = z.strictObject({
 
 export const cancelSchema = z.strictObject({ turnId: z.string().min(1).optional() });
 export const retrySchema = z.strictObject({ turnId: z.string().min(1).optional() });
+export const forkSchema = z.strictObject({
+  /** Index of the last event that the fork takes over; the last one there is, when it is left out. */
+  at: z.number().int().nonnegative().optional(),
+  operationId: z.string().min(1).max(256).optional(),
+});
 /** Requests that say all with their path. */
 export const emptySchema = z.strictObject({});
 export const resetSchema = z.strictObject({ reason: z.string().max(512).optional() });

@@ -2,8 +2,10 @@ import { Hono, type Context } from "hono";
 import type { Host } from "../../engine/ports.ts";
 import type { Variables } from "../authenticate.ts";
 import { streamSession } from "../stream-route.ts";
+import { deleteSession, exportSession, listSessions } from "./archive.ts";
 import { cancelTurn, controlHistory, resetSession, retryTurn } from "./control-session.ts";
 import { createSession } from "./create-session.ts";
+import { forkSession } from "./fork-session.ts";
 import { sendMessage } from "./send-message.ts";
 
 export interface SessionRoutes {
@@ -28,6 +30,10 @@ export function createSessionRoutes(options: SessionRoutes): Hono<{ Variables: V
   routes.post("/:id/clear", (c) => controlHistory(c, host, "clear"));
   routes.post("/:id/reset", (c) => resetSession(c, host));
   routes.post("/:id/retry", (c) => retryTurn(c, host));
+  routes.post("/:id/fork", (c) => forkSession(c, host));
+  routes.get("/:id/export", (c) => exportSession(c, host));
   routes.get("/:id/stream", (c) => streamSession(c, options));
+  routes.delete("/:id", (c) => deleteSession(c, host));
+  routes.get("/", (c) => listSessions(c, host));
   return routes;
 }
