@@ -16,7 +16,7 @@ type ToolEffect = Extract<Effect, { kind: "tool" }>;
 export async function runTool(
   member: Member,
   { call, turnId }: ToolEffect,
-  { state, signal, steered }: EffectContext,
+  { state, signal, steered, interrupted }: EffectContext,
 ): Promise<EffectInput | undefined> {
   const { callId, toolName } = call;
   const settle = (status: "completed" | "failed", output: unknown): EffectInput => ({
@@ -36,7 +36,7 @@ export async function runTool(
     }
     if (signal.aborted) return undefined;
     // A crash stopped it, and a message says that it should stop: it is not started again.
-    if (steered.aborted) return settle("failed", steeredTool(toolName));
+    if (steered.aborted && interrupted) return settle("failed", steeredTool(toolName));
     const output = await definition.execute(input.data, {
       session: {
         id: state.sessionId,

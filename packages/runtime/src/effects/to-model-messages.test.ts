@@ -124,6 +124,21 @@ describe("toModelMessages", () => {
   });
 });
 
+test("context comes right before what it belongs to", () => {
+  const messages = toModelMessages([
+    { role: "note", text: "notes on what was", summary: true, context: ["on page 1"] },
+    { role: "user", parts: [{ type: "text", text: "go" }], context: ["on page 2", "in a hurry"] },
+  ]);
+  for (const message of messages) modelMessageSchema.parse(message);
+  expect(messages.map(({ content }) => content)).toEqual([
+    "on page 1",
+    "notes on what was",
+    "on page 2",
+    "in a hurry",
+    [{ type: "text", text: "go" }],
+  ]);
+});
+
 test("what was converted once is not converted again, except a call that had no result yet", () => {
   const asked = { role: "user", parts: [{ type: "text", text: "go" }] } as const;
   const called = {
