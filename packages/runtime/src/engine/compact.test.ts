@@ -170,12 +170,18 @@ describe("§16 a history that gets too long within a turn", () => {
     expect(refold(session.entries)).toEqual(session.state);
   });
 
-  test("the step is asked with what there is when there is no summary; the next one tries again", () => {
-    const session = startLong();
+  test("the step is asked with what there is when there is no summary; another is tried once more was said", () => {
+    const session = startTurn({ compactAt: 2_000, first: message("x".repeat(8_000)) });
+    session.apply(uncounted("ok"));
+    session.apply(deliver("and now?"));
     expect(session.types(session.apply(failed))).toEqual(["step.started"]);
-    expect(spoken(session)[0]).toBe(`user: ${LONG}`);
+    expect(spoken(session)).toHaveLength(3);
     session.apply(uncounted("", toolCall("t1")));
-    expect(session.types(session.apply(toolSettled("t1_c1")))).toEqual(["action.result", "compaction.requested"]);
+    expect(session.types(session.apply(toolSettled("t1_c1")))).toEqual(["action.result", "step.started"]);
+    session.apply(uncounted("y".repeat(400), toolCall("t2")));
+    expect(session.types(session.apply(toolSettled("t2_c1")))).toEqual(["action.result", "compaction.requested"]);
+    session.apply(deliver("z".repeat(8_000)));
+    expect(session.types(session.apply(failed))).toEqual(["message.received", "step.started"]);
   });
 
   test("what the model has not read is never part of a summary, however long it is", () => {
@@ -208,6 +214,14 @@ describe("§16 a history that gets too long within a turn", () => {
     session.apply(deliver("d"));
     // 182 characters are more than 100 tokens here: 36 of them stay, not the 80 that a guess would say.
     expect(session.effects()).toMatchObject([{ kind: "compact", kept: 3 }]);
+  });
+
+  test("what stays has room, also when the history is many times as long as the limit", () => {
+    const session = startTurn({ compactAt: LIMIT });
+    for (let n = 0; n < 20; n++) session.apply(deliver("x".repeat(LIMIT)));
+    session.apply(uncounted("ok"));
+    session.apply(deliver("and now?"));
+    expect(session.effects()).toMatchObject([{ kind: "compact", kept: 2 }]);
   });
 
   test("a summary that does not help is not tried again at every step", () => {
