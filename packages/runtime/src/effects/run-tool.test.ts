@@ -4,6 +4,7 @@ import { defineTool, type ToolContext } from "../define/index.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import { ADA, startTurn } from "../engine/session.fixture.ts";
 import { createRegistry } from "../registry/registry.ts";
+import { steeredTool } from "../engine/text.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import type { Member } from "./perform.ts";
 import { runTool } from "./run-tool.ts";
@@ -12,7 +13,13 @@ type Execute = (input: { a: number }, ctx: ToolContext) => unknown;
 
 async function run(
   execute: Execute,
-  { input = { a: 1 } as unknown, toolName = "add", signal = new AbortController().signal } = {},
+  {
+    input = { a: 1 } as unknown,
+    toolName = "add",
+    signal = new AbortController().signal,
+    steered = new AbortController().signal,
+    interrupted = false,
+  } = {},
 ) {
   const definition = defineTool({ description: "Adds.", inputSchema: z.object({ a: z.number() }), execute });
   const tool = {
@@ -34,8 +41,7 @@ async function run(
     publicBase: () => "",
     log: () => {},
   };
-  const { signal: steered } = new AbortController();
-  const context: EffectContext = { state: startTurn().state, signal, steered, interrupted: false, stream: () => {} };
+  const context: EffectContext = { state: startTurn().state, signal, steered, interrupted, stream: () => {} };
   const call = { callId: "t1", toolName, input, stepIndex: 0, onInterrupt: "retry" } as const;
   return runTool(member, { id: "tool:turn_0:t1", kind: "tool", turnId: "turn_0", call, steered: false }, context);
 }
@@ -145,5 +151,61 @@ describe("runTool", () => {
     let ran = false;
     expect(await run(() => (ran = true), { signal: AbortSignal.abort() })).toBeUndefined();
     expect(ran).toBe(false);
+  });
+});
+
+describe("§16 a call that a message asks to stop early", () => {
+  /** A tool that the message reaches while it runs. */
+  const runSteered = (execute: (signal: AbortSignal) => unknown) => {
+    const controller = new AbortController();
+    return run(
+      (_, { abortSignal }) => {
+        expect(abortSignal.aborted).toBe(false);
+        controller.abort();
+        expect(abortSignal.aborted).toBe(true);
+        return execute(abortSignal);
+      },
+      { steered: controller.signal },
+    );
+  };
+
+  test("may end with what it has: that counts", async () => {
+    expect(await runSteered(() => "half")).toMatchObject({ status: "completed", output: "half" });
+  });
+
+  test.each<[string, (signal: AbortSignal) => unknown]>([
+    ["the signal's reason", (signal) => signal.throwIfAborted()],
+    [
+      "what a library made of that",
+      (signal) => {
+        throw new Error("request failed", { cause: signal.reason });
+      },
+    ],
+  ])("says so to the model when it throws %s", async (_, execute) => {
+    expect(await runSteered(execute)).toMatchObject({ status: "failed", output: steeredTool("add") });
+  });
+
+  test("keeps its own reason when it failed by itself", async () => {
+    const settled = await runSteered(() => {
+      throw new Error("card declined");
+    });
+    expect(settled).toMatchObject({ status: "failed", output: "TOOL_FAILED: card declined" });
+  });
+
+  test.each([false, true])(
+    "§21 runs all the same, after a crash (%s) too, and can tell by its signal",
+    async (interrupted) => {
+      const runs: boolean[] = [];
+      const execute: Execute = (_, { abortSignal }) => runs.push(abortSignal.aborted);
+      const steered = AbortSignal.abort();
+      expect(await run(execute, { steered, interrupted })).toMatchObject({ status: "completed" });
+      expect(runs).toEqual([true]);
+    },
+  );
+
+  test("that nobody wants any more has no result, whatever was said", async () => {
+    const execute: Execute = (_, { abortSignal }) => abortSignal.throwIfAborted();
+    const signal = AbortSignal.abort();
+    expect(await run(execute, { signal, steered: AbortSignal.abort() })).toBeUndefined();
   });
 });

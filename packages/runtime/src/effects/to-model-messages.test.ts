@@ -158,3 +158,18 @@ describe("toModelMessages", () => {
     });
   });
 });
+
+test("context comes right before what it belongs to", () => {
+  const messages = toModelMessages([
+    { role: "note", text: "notes on what was", summary: true, context: ["on page 1"] },
+    { role: "user", parts: [{ type: "text", text: "go" }], context: ["on page 2", "in a hurry"] },
+  ]);
+  for (const message of messages) modelMessageSchema.parse(message);
+  expect(messages.map(({ content }) => content)).toEqual([
+    "on page 1",
+    "notes on what was",
+    "on page 2",
+    "in a hurry",
+    [{ type: "text", text: "go" }],
+  ]);
+});

@@ -7,12 +7,12 @@ import { beginStep } from "./step.ts";
 
 /** Does what a person asks for between two turns: at once, or behind the turn or the summary under way (§16). */
 export function control(draft: Draft, asked: Control): void {
-  const { ended, turn, compaction, failed } = draft.state;
+  const { ended, failed } = draft.state;
   // Whatever turn is to be done again: when it may be, it is the last one.
   if (ended || (asked.kind === "retry" && failed?.turnId !== asked.turnId)) return;
   announceSession(draft);
   draft.emit({ public: false, type: "control.queued", data: { control: asked } });
-  if (turn === undefined && compaction === undefined) goOn(draft);
+  goOn(draft);
 }
 
 /** Goes on once a summary is there, or has failed: with the step that waits for it, or between two turns. */
@@ -22,7 +22,7 @@ export function resumeAfterCompaction(draft: Draft): void {
   goOn(draft);
 }
 
-/** What there is to do between two turns, and then the next turn. */
+/** What there is to do between two turns, and then the next turn; nothing while one, or a summary, is under way. */
 export function goOn(draft: Draft): void {
   while (draft.state.controls.length > 0 && draft.state.turn === undefined && draft.state.compaction === undefined) {
     runControl(draft, draft.state.controls[0]!);

@@ -7,14 +7,16 @@ import type { HistoryItem, SessionState } from "./state.ts";
 
 /** Share of the history that stays as it is behind its summary. */
 const KEPT_SHARE = 0.2;
-/** Share of the limit that must have been said since the last summary: for less, another would gain nothing. */
+/** Share of the limit that must have been said since the last try: for less, another would gain nothing. */
 const MIN_SHARE = 0.05;
 
-/** True when the step that is about to begin should read a shorter history. */
+/** True when the step that is about to begin should read a shorter history, and can. */
 export function isTooLong({ state, around: { compactAt }, turn }: Draft): boolean {
-  if (compactAt === undefined || turn.compacted || promptTokens(state) < compactAt) return false;
-  const gain = lengthOfAll(toSummarize(state, keptItems(state, compactAt)));
-  return gain >= MIN_SHARE * compactAt * CHARACTERS_PER_TOKEN;
+  if (compactAt === undefined || turn.phase === "compact") return false;
+  const { compactedAt = 0 } = turn;
+  const least = MIN_SHARE * compactAt;
+  if (promptTokens(state) < Math.max(compactAt, compactedAt + least)) return false;
+  return lengthOfAll(toSummarize(state, keptItems(state, compactAt))) >= least * CHARACTERS_PER_TOKEN;
 }
 
 /** Asks for a summary of all but the last messages, so that the step that follows has room. */

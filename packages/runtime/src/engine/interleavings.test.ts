@@ -217,7 +217,12 @@ function play(numbers: readonly number[]): void {
   const interfere = (): void => {
     const roll = pick(100);
     const root = chance(70) ? all()[0]! : oneOf(all());
-    if (roll < 40) world.accept(root.id, "person", `p${++sent}`, { kind: "deliver", delivery: person() });
+    const { failed } = root.state ?? {};
+    if (failed !== undefined && chance(40)) {
+      const { turnId } = failed;
+      const retry: MailInput = { kind: "retry", turnId, principal: oneOf(CALLERS) };
+      world.accept(root.id, "person", `p${++sent}`, chance(40) ? { kind: "compact" } : retry);
+    } else if (roll < 40) world.accept(root.id, "person", `p${++sent}`, { kind: "deliver", delivery: person() });
     else if (roll < 62)
       world.accept(root.id, "person", `p${++sent}`, {
         kind: "cancel",
@@ -228,10 +233,7 @@ function play(numbers: readonly number[]): void {
       const children = all().filter(({ state }) => state?.origin.kind === "local" && state.turn === undefined);
       if (children.length > 0) world.accept(oneOf(children).id, "person", `p${++sent}`, { kind: "reset" });
     } else if (roll < 79) world.accept(root.id, "person", `p${++sent}`, { kind: chance(60) ? "compact" : "clear" });
-    else if (roll < 82 && root.state?.failed !== undefined) {
-      const { turnId } = root.state.failed;
-      world.accept(root.id, "person", `p${++sent}`, { kind: "retry", turnId, principal: CALLERS[0]! });
-    } else if (roll < 84 && root.state !== undefined) fork(root.state);
+    else if (roll < 84 && root.state !== undefined) fork(root.state);
     else if (roll < 85 && root.state !== undefined) world.pass(root, chance(50) ? 10 : 1_000);
     else if (roll < 91) world.crash(oneOf(["here", "there"]));
     else expect(fold(root.log)).toEqual(root.state);

@@ -28,7 +28,7 @@ export function startTurn(state: SessionState, { data, inner }: EntryOf<"turn.st
     usage: NO_USAGE,
     reissued: undefined,
     spoke: false,
-    compacted: false,
+    compactedAt: undefined,
     outputSchema: again?.outputSchema,
     refusals: 0,
     result: undefined,
@@ -58,7 +58,6 @@ export function startStep(state: SessionState, { data }: EntryOf<"step.started">
     stepIndex,
     attempt,
     spoke: false,
-    compacted: false,
     // An attempt, or the request for an empty reply, has what is left of the step's provider calls (§19).
     failures: stepIndex === turn.stepIndex || turn.reissued === turn.stepIndex ? turn.failures : 0,
   }));

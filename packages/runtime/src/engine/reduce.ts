@@ -1,5 +1,5 @@
 import { addUsage, NO_USAGE, type Entry } from "./entry.ts";
-import { lengthOfAll } from "./prompt-length.ts";
+import { lengthOfAll, promptTokens } from "./prompt-length.ts";
 import { append, appendCalls, forget, shorten } from "./reduce-history.ts";
 import { reduceTask, settledText } from "./reduce-task.ts";
 import {
@@ -127,13 +127,17 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
     case "control.taken":
       return { ...state, controls: state.controls.slice(1) };
     case "compaction.requested": {
-      const compaction = { kept: entry.inner!.kept, usageInputTokens: entry.data.usageInputTokens };
+      const { usageInputTokens } = entry.data;
+      const compaction = { kept: entry.inner!.kept, usageInputTokens };
       const asked = { ...state, compaction, compactions: state.compactions + 1 };
-      return inTurn(asked, () => ({ phase: "compact", compacted: true }));
+      return inTurn(asked, () => ({ phase: "compact", compactedAt: usageInputTokens }));
     }
     case "compaction.completed": {
-      const { usage } = entry.inner!;
-      return inTurn(shorten(state, entry.inner!), (turn) => ({ usage: addUsage(turn.usage, usage) }));
+      const shorter = shorten(state, entry.inner!);
+      return inTurn(shorter, ({ usage }) => ({
+        usage: addUsage(usage, entry.inner!.usage),
+        compactedAt: promptTokens(shorter),
+      }));
     }
     case "compaction.failed":
       return { ...state, compaction: undefined };

@@ -1,8 +1,8 @@
 import type { Principal } from "../protocol/principal.ts";
 import { advance } from "./advance.ts";
 import { decide, type Effect } from "./decide.ts";
-import type { Entry } from "./entry.ts";
-import type { Advance, EffectInput, Input, Post, ResolvedCall, Surroundings } from "./input.ts";
+import { textOf, type Entry } from "./entry.ts";
+import type { Advance, EffectInput, Input, OpenInput, Post, ResolvedCall, Surroundings } from "./input.ts";
 import { reduce } from "./reduce.ts";
 import type { Delivery, SessionOrigin, SessionState } from "./state.ts";
 
@@ -35,6 +35,8 @@ export interface SessionOptions {
   readonly seed?: string;
   readonly first?: Delivery;
   readonly sessionTimeoutMs?: number;
+  readonly compactAt?: number;
+  readonly fork?: OpenInput["fork"];
 }
 
 /** Opens a session, with a first message unless `first` says otherwise. */
@@ -51,6 +53,7 @@ export function openSession(options: SessionOptions = {}): TestSession {
       return clock.now;
     },
     ...(options.sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs: options.sessionTimeoutMs }),
+    ...(options.compactAt === undefined ? {} : { compactAt: options.compactAt }),
     base: "/eve/test/v1",
     newSessionId: () => `${id}.${seed}${++children}`,
     random: (length) => `${seed}${String(++made).padStart(length - seed.length, "0")}`,
@@ -88,6 +91,7 @@ export function openSession(options: SessionOptions = {}): TestSession {
     agentName: "test",
     origin,
     initiator: ADA,
+    ...(options.fork === undefined ? {} : { fork: options.fork }),
     ...(options.first === undefined ? {} : { first: options.first }),
   });
   return session;
@@ -124,7 +128,9 @@ export function deliver(text: string, options: Partial<Delivery> = {}): Input {
   return { kind: "deliver", delivery: message(text, options) };
 }
 
-export function says(text: string, calls: readonly ResolvedCall[] = []): EffectInput {
+type Responded = Extract<EffectInput, { kind: "model.responded" }>;
+
+export function says(text: string, calls: readonly ResolvedCall[] = []): Responded {
   return {
     kind: "model.responded",
     text,
@@ -135,8 +141,20 @@ export function says(text: string, calls: readonly ResolvedCall[] = []): EffectI
   };
 }
 
-export function calls(...resolved: readonly ResolvedCall[]): EffectInput {
+export function calls(...resolved: readonly ResolvedCall[]): Responded {
   return says("", resolved);
+}
+
+/** A reply to a turn with an output schema: what it is by that schema, or what is wrong with it. */
+export function answers(text: string, output: { value: unknown } | { problem: string }): Responded {
+  const read = "value" in output ? ({ valid: true, ...output } as const) : ({ valid: false, ...output } as const);
+  return { ...says(text), output: read };
+}
+
+export const BEGAN: EffectInput = { kind: "model.began" };
+
+export function summary(text: string): EffectInput {
+  return { kind: "compaction.finished", summary: text, usage: USAGE };
 }
 
 export function toolCall(callId: string, onInterrupt: "retry" | "fail" = "retry"): ResolvedCall {
@@ -180,6 +198,22 @@ export function modelFails(retryable: boolean): EffectInput {
 /** Task id of the last task started. */
 export function lastTask({ state }: TestSession): string {
   return Object.keys(state.tasks).at(-1)!;
+}
+
+/** What the model has read and said, one line each. */
+export function spoken({ state }: TestSession): string[] {
+  return state.history.map((item) => {
+    switch (item.role) {
+      case "user":
+        return `user: ${textOf(item.parts)}`;
+      case "note":
+        return `note: ${item.text}`;
+      case "assistant":
+        return `model: ${[item.text, ...item.calls.map(({ callId }) => `<${callId}>`)].join("")}`;
+      case "tool":
+        return `tool: ${item.callId}`;
+    }
+  });
 }
 
 /** The state that a restart would fold: from the log as JSON. */

@@ -129,8 +129,8 @@ export interface Turn {
   readonly reissued: number | undefined;
   /** The current attempt has begun to answer: a message no longer restarts it (§16). */
   readonly spoke: boolean;
-  /** A shorter history was asked for before the next step. */
-  readonly compacted: boolean;
+  /** How many tokens the prompt had when a shorter history was asked for, or has had since there is one. */
+  readonly compactedAt: number | undefined;
   readonly outputSchema: JsonSchema | undefined;
   /** Replies that did not fit `outputSchema`. */
   readonly refusals: number;

@@ -49,7 +49,7 @@ describe("plain turn", () => {
 
   test("PROTOCOL: reasoning is completed before the text", () => {
     const session = startTurn();
-    session.apply({ ...(says("Hi.") as object), reasoning: "Greet." } as never);
+    session.apply({ ...says("Hi."), reasoning: "Greet." });
     expect(session.types().slice(4, 6)).toEqual(["reasoning.completed", "message.completed"]);
   });
 
