@@ -7,11 +7,12 @@ import type { ProjectedTool } from "../registry/projection.ts";
 import type { RegisteredNode } from "../registry/registry.ts";
 import { draftPrompt } from "./to-prompt.ts";
 
-type Ai = typeof import("ai");
+/** The AI SDK costs time at start: whoever calls a model has loaded it. */
+type Sdk = Pick<typeof import("ai"), "jsonSchema" | "tool" | "wrapLanguageModel">;
 
 /** What an agent's model is called with for a history: the same from step to step but for what the history adds. */
 export function prepareCall(
-  ai: Ai,
+  sdk: Sdk,
   node: RegisteredNode,
   model: ModelInstance,
   tools: ReadonlyMap<string, ProjectedTool>,
@@ -22,7 +23,7 @@ export function prepareCall(
   const defaults = providerDefaults({ provider, modelId, sessionId: session.sessionId }, promptCache);
   const { messages, complete } = draftPrompt(session.history);
   return {
-    model: ai.wrapLanguageModel({
+    model: sdk.wrapLanguageModel({
       model,
       middleware: {
         specificationVersion: "v4",
@@ -34,7 +35,7 @@ export function prepareCall(
     }),
     ...(node.instructions === undefined ? {} : { instructions: node.instructions }),
     messages,
-    ...(tools.size === 0 ? {} : { tools: toToolSet(ai, tools) }),
+    ...(tools.size === 0 ? {} : { tools: toToolSet(sdk, tools) }),
     ...settings,
     ...(node.reasoning && { reasoning: node.reasoning }),
     ...(stopSequences && { stopSequences: [...stopSequences] }),
@@ -53,7 +54,7 @@ function merge(defaults: ProviderOptions, authored: ProviderOptions = {}): { pro
   };
 }
 
-function toToolSet({ jsonSchema, tool }: Ai, tools: ReadonlyMap<string, ProjectedTool>): ToolSet {
+function toToolSet({ jsonSchema, tool }: Sdk, tools: ReadonlyMap<string, ProjectedTool>): ToolSet {
   const set: ToolSet = {};
   for (const { name, description, inputSchema } of tools.values()) {
     set[name] = tool({ description, inputSchema: jsonSchema(inputSchema) });
