@@ -49,7 +49,6 @@ export async function callModel(
     const tools = projectTools(node);
     const resolved = await resolveModel(node.model, member.env);
     modelId = resolved.modelId;
-    // By name: what is not named here is left out of the bundle.
     const { experimental_streamLanguageModelCall, jsonSchema, tool, wrapLanguageModel } = await import("ai");
     const sdk = { jsonSchema, tool, wrapLanguageModel };
     const prepared = prepareCall(sdk, node, resolved.model, tools, state);
