@@ -173,3 +173,10 @@ export function sending(
     response.write(lines.join(""), () => then(response, request));
   };
 }
+
+/** The event that every stream of Anthropic's API begins with. */
+export function messageStart(usage: Record<string, number>): Record<string, unknown> {
+  const nothingYet = { content: [], stop_reason: null, stop_sequence: null };
+  const message = { id: "m", type: "message", role: "assistant", model: "claude-x", ...nothingYet, usage };
+  return { type: "message_start", message };
+}

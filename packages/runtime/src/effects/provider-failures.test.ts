@@ -10,6 +10,7 @@ import {
   answering,
   call,
   createTestMember,
+  messageStart,
   sending,
   serveProvider,
   type Answer,
@@ -129,21 +130,8 @@ describe("§19 `retry-after`", () => {
 });
 
 const CHUNK = (content: string) => ({ id: "1", choices: [{ index: 0, delta: { role: "assistant", content } }] });
-const MESSAGE_START = {
-  type: "message_start",
-  message: {
-    id: "m",
-    type: "message",
-    role: "assistant",
-    model: "claude-x",
-    content: [],
-    stop_reason: null,
-    stop_sequence: null,
-    usage: { input_tokens: 11, output_tokens: 1 },
-  },
-};
 const ANTHROPIC_TEXT = [
-  MESSAGE_START,
+  messageStart({ input_tokens: 11, output_tokens: 1 }),
   { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
   { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Half" } },
 ];

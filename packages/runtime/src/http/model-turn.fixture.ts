@@ -42,14 +42,19 @@ export async function converse(lead: AgentOptions, helper: AgentOptions = {}): P
       const url = sessionId === undefined ? `${ORIGIN}/session` : `${ORIGIN}/session/${sessionId}`;
       const accepted = await member.fetch(new Request(url, { method: "POST", headers, body }));
       ({ sessionId } = (await accepted.json()) as { sessionId: string });
-      const events = await read(member, `${ORIGIN}/session/${sessionId}/stream?startIndex=${index}`);
+      const events = await readUntil(
+        member,
+        `${ORIGIN}/session/${sessionId}/stream?startIndex=${index}`,
+        "session.waiting",
+      );
       index += events.length;
       return events;
     },
   };
 }
 
-async function read(member: Member, url: string): Promise<StreamEvent[]> {
+/** The events of a stream up to the first of this type. */
+export async function readUntil(member: Member, url: string, type: StreamEvent["type"]): Promise<StreamEvent[]> {
   const response = await member.fetch(new Request(url));
   const events: StreamEvent[] = [];
   let rest = "";
@@ -58,10 +63,10 @@ async function read(member: Member, url: string): Promise<StreamEvent[]> {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop()!;
     events.push(...lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as StreamEvent));
-    const end = events.findIndex(({ type }) => type === "session.waiting");
+    const end = events.findIndex((event) => event.type === type);
     if (end >= 0) return events.slice(0, end + 1);
   }
-  throw new Error("The stream ended before the turn did.");
+  throw new Error(`The stream ended without ${type}.`);
 }
 
 async function open(lead: AgentOptions, helper: AgentOptions, storeFolder: string): Promise<Member> {

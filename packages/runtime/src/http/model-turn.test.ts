@@ -3,7 +3,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { createGateway } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { answering, sending, serveProvider } from "../effects/call-model.fixture.ts";
+import { answering, messageStart, sending, serveProvider } from "../effects/call-model.fixture.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { converse } from "./model-turn.fixture.ts";
 
@@ -56,19 +56,12 @@ describe("§19 a child that thinks and says nothing", () => {
   });
 });
 
-const START = {
-  type: "message_start",
-  message: {
-    id: "m",
-    type: "message",
-    role: "assistant",
-    model: "claude-x",
-    content: [],
-    stop_reason: null,
-    stop_sequence: null,
-    usage: { input_tokens: 10, output_tokens: 1, cache_read_input_tokens: 100, cache_creation_input_tokens: 20 },
-  },
-};
+const START = messageStart({
+  input_tokens: 10,
+  output_tokens: 1,
+  cache_read_input_tokens: 100,
+  cache_creation_input_tokens: 20,
+});
 const block = (index: number, content_block: Json, ...deltas: Json[]): Json[] => [
   { type: "content_block_start", index, content_block },
   ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
