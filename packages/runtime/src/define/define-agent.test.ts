@@ -10,3 +10,15 @@ it.each([["A B"], "A", [1], [""], ["1A"]])("takes no %j as names of variables", 
 it("takes names of variables", () => {
   expect(defineAgent({ requiredEnv: ["STRIPE_KEY", "_x1"] }).requiredEnv).toEqual(["STRIPE_KEY", "_x1"]);
 });
+
+it("§19 refuses to batch checkpoints, and says why nobody needs it", () => {
+  const options = { experimental: { workflow: { modelCallsPerStep: 4 } } };
+  expect(() => defineAgent(options as never)).toThrow(
+    expect.objectContaining({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("0.06 ms"),
+      fix: expect.stringContaining("Remove it"),
+    }),
+  );
+  expect(() => defineAgent({ experimental: {} } as never)).toThrow(/no option "experimental"/);
+});

@@ -1,4 +1,5 @@
 import type { LanguageModel } from "ai";
+import { AgentError } from "../errors.ts";
 import type { ToolVisibility } from "../protocol/manifest.ts";
 import { brand } from "./brand.ts";
 import { checkOptions } from "./check-options.ts";
@@ -56,6 +57,7 @@ export interface AgentDefinition extends AgentOptions {
  * export default defineAgent({ description: "Reviews texts.", model: "anthropic/claude-opus-5.5" });
  */
 export function defineAgent(options: AgentOptions): AgentDefinition {
+  refuseBatching(options);
   checkOptions("defineAgent", options, {
     description: "string?",
     model: "model?",
@@ -73,4 +75,16 @@ export function defineAgent(options: AgentOptions): AgentDefinition {
   }
   const limits = options.limits === undefined ? {} : { limits: Object.freeze({ ...options.limits }) };
   return brand("agent", { ...options, ...limits, tool: options.tool ?? true });
+}
+
+/** Known from eve: whoever brings it along gets to know why there is nothing to gain by it (contract §19). */
+function refuseBatching(options: unknown): void {
+  const { experimental } = (options ?? {}) as { experimental?: { workflow?: { modelCallsPerStep?: unknown } } };
+  if (experimental?.workflow?.modelCallsPerStep === undefined) return;
+  throw new AgentError(
+    "CONFIG_INVALID",
+    'defineAgent takes no "experimental.workflow.modelCallsPerStep": a commit costs about 0.06 ms here, ' +
+      "and with fewer of them model calls and tools that were done would run again after a crash.",
+    { fix: "Remove it: every step is kept once it is done.", data: { option: "experimental" } },
+  );
 }

@@ -1,93 +1,26 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
-import { defineAgent } from "../define/define-agent.ts";
-import type { EffectInput } from "../engine/input.ts";
-import { message, startTurn } from "../engine/session.fixture.ts";
-import type { JsonSchema } from "../engine/state.ts";
-import { createRegistry } from "../registry/registry.ts";
-import { createCallbackTokens } from "../transport/callback-token.ts";
-import { callModel } from "./call-model.ts";
-
-const SAID: readonly LanguageModelV4StreamPart[] = [
-  { type: "stream-start", warnings: [] },
-  { type: "text-start", id: "0" },
-  { type: "text-delta", id: "0", delta: "The answer is 4" },
-  { type: "text-end", id: "0" },
-];
-const USAGE = {
-  inputTokens: { total: 7, noCache: 5, cacheRead: 2, cacheWrite: 0 },
-  outputTokens: { total: 3, text: 3, reasoning: 0 },
-};
-const finish = (
-  unified: "stop" | "error" | "interrupted" | "content-filter" | "other",
-  raw: string | undefined = unified,
-): LanguageModelV4StreamPart => ({ type: "finish", finishReason: { unified, raw }, usage: USAGE });
+import { call, createTestMember, finish, SAID, streaming } from "./call-model.fixture.ts";
 
 const NO_REASON = { ...finish("other"), finishReason: { unified: "other", raw: undefined } } as const;
 
-type Ending = (controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) => void;
-
-async function call(
-  parts: readonly LanguageModelV4StreamPart[],
-  ending: Ending = (stream) => stream.close(),
-  outputSchema?: JsonSchema,
-) {
-  const asked: LanguageModelV4CallOptions[] = [];
-  const model: LanguageModelV4 = {
-    specificationVersion: "v4",
-    provider: "test",
-    modelId: "test",
-    supportedUrls: {},
-    doGenerate: () => Promise.reject(new Error("only streams")),
-    doStream: async (options) => {
-      asked.push(options);
-      const stream = new ReadableStream<LanguageModelV4StreamPart>({
-        start: (controller) => {
-          for (const part of parts) controller.enqueue(part);
-          ending(controller);
-        },
-      });
-      return { stream };
-    },
-  };
-  const node = { id: "root", name: "x", description: "", modelId: "m", tools: [], subagents: [], composition: [] };
-  const registry = createRegistry(
-    { version: 1, member: "x", buildId: "b", nodes: [{ ...node, source: "agent.ts" }] },
-    { "agent.ts": defineAgent({ model }) },
-  );
-  const streamed: string[] = [];
-  const result = await callModel(
-    {
-      registry: () => registry,
-      env: {},
-      tokens: createCallbackTokens("s"),
-      publicBase: () => "",
-      log: () => {},
-    },
-    { id: "model:turn_0:0:1", kind: "model", failures: 0 },
-    {
-      state: startTurn(outputSchema && { first: message("hello", { outputSchema }) }).state,
-      signal: new AbortController().signal,
-      steered: new AbortController().signal,
-      interrupted: false,
-      stream: (delta) => void (delta.type === "message.appended" && streamed.push(delta.data.messageDelta)),
-    },
-  );
-  return { result: result as EffectInput, streamed, asked };
-}
+const run = (parts: readonly LanguageModelV4StreamPart[], ending?: Parameters<typeof streaming>[1]) =>
+  call(createTestMember({ model: streaming(parts, ending) }));
 
 test("a whole response, streamed as it comes", async () => {
-  const { result, streamed } = await call([...SAID, finish("stop")]);
-  expect(result).toMatchObject({
+  const { result, streamed } = await run([...SAID, finish("stop")]);
+  expect(result).toEqual({
     kind: "model.responded",
     text: "The answer is 4",
+    reasoning: "",
     finishReason: "stop",
-    usage: { inputTokens: 7, outputTokens: 3, cacheReadTokens: 2 },
+    calls: [],
+    usage: { inputTokens: 7, outputTokens: 3, cacheReadTokens: 2, cacheWriteTokens: 0 },
   });
   expect(streamed).toEqual(["The answer is 4"]);
 });
 
-test.each<[string, readonly LanguageModelV4StreamPart[], Ending | undefined, boolean]>([
+test.each<[string, readonly LanguageModelV4StreamPart[], Parameters<typeof streaming>[1], boolean]>([
   ["a stream that just ends", SAID, undefined, true],
   ["a connection that breaks", SAID, (stream) => stream.error(new TypeError("terminated")), true],
   ["a response the provider calls an error", [...SAID, finish("error")], undefined, true],
@@ -95,44 +28,117 @@ test.each<[string, readonly LanguageModelV4StreamPart[], Ending | undefined, boo
   ["a response that its provider closes without a reason", [...SAID, NO_REASON], undefined, true],
   ["a response stopped by a content filter", [...SAID, finish("content-filter")], undefined, false],
 ])("§19 %s after some text is a failure, not a reply", async (_name, parts, ending, retryable) => {
-  const { result } = await call(parts, ending);
+  const { result } = await run(parts, ending);
   expect(result).toMatchObject({ kind: "model.failed", retryable });
 });
 
+test("§19 a content filter says so, and what the call cost is known", async () => {
+  const { result } = await run([...SAID, finish("content-filter")]);
+  expect(result).toEqual({
+    kind: "model.failed",
+    code: "MODEL_FAILED",
+    message: "The provider's content filter stopped the reply. (test/test)",
+    retryable: false,
+    details: { modelId: "test/test", providerCode: "content_filter" },
+    usage: { inputTokens: 7, outputTokens: 3, cacheReadTokens: 2, cacheWriteTokens: 0 },
+  });
+});
+
 test("a reason that the AI SDK has no word for is the provider's own", async () => {
-  const { result } = await call([...SAID, finish("other", "pause_turn")]);
+  const { result } = await run([...SAID, finish("other", "pause_turn")]);
   expect(result).toMatchObject({ kind: "model.responded", text: "The answer is 4", finishReason: "other" });
 });
 
-const SCHEMA = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
-const text = (delta: string): LanguageModelV4StreamPart[] => [
-  { type: "text-start", id: "0" },
-  { type: "text-delta", id: "0", delta },
-  { type: "text-end", id: "0" },
-];
-
-test("a turn with an output schema asks the provider for JSON of it, and says what came", async () => {
-  const { result, asked } = await call([...text('{"n":4}'), finish("stop")], undefined, SCHEMA);
-  expect(asked[0]?.responseFormat).toMatchObject({ type: "json", schema: SCHEMA });
-  expect(result).toMatchObject({ text: '{"n":4}', output: { valid: true, value: { n: 4 } } });
-  const plain = await call([...SAID, finish("stop")]);
-  expect(plain.asked[0]?.responseFormat ?? { type: "text" }).toEqual({ type: "text" });
-  expect(plain.result).not.toHaveProperty("output");
+test("§19 a reply that was cut off at the output limit is one, and says so", async () => {
+  const { result } = await run([...SAID, finish("length")]);
+  expect(result).toMatchObject({ kind: "model.responded", text: "The answer is 4", finishReason: "length" });
 });
 
-test.each([
-  ["no JSON", "The answer is 4"],
-  ["JSON of another form", '{"n":"four"}'],
-  ["half of it", '{"n":'],
-  ["nothing", ""],
-])("a reply to it that is %s is a response all the same, with what is wrong", async (_, said) => {
-  const { result } = await call([...(said === "" ? [] : text(said)), finish("stop")], undefined, SCHEMA);
-  expect(result).toMatchObject({ kind: "model.responded", text: said, output: { valid: false } });
+test("§19 an error in the stream is not the last word: what the call cost may follow", async () => {
+  const { result } = await run([
+    ...SAID,
+    { type: "error", error: { type: "overloaded_error", message: "Busy" } },
+    finish("error"),
+  ]);
+  expect(result).toMatchObject({ kind: "model.failed", message: "Busy (test/test)", usage: { outputTokens: 3 } });
 });
 
-test("what is said beside a call is no reply to it", async () => {
-  const asks = { type: "tool-call", toolCallId: "t1", toolName: "add", input: "{}" } as const;
-  const { result } = await call([...text("let me see"), asks, finish("stop")], undefined, SCHEMA);
-  expect(result).toMatchObject({ kind: "model.responded", calls: [{ callId: "t1" }] });
-  expect(result).not.toHaveProperty("output");
+test("§20 a call costs what the gateway says, as a number or as text", async () => {
+  for (const [cost, costUsd] of [
+    ["0.000123", 0.000123],
+    [0.5, 0.5],
+    ["", undefined],
+    ["free", undefined],
+    [-1, undefined],
+  ] as const) {
+    const { result } = await run([...SAID, { ...finish("stop"), providerMetadata: { gateway: { cost } } } as never]);
+    expect((result as { usage: { costUsd?: number } }).usage.costUsd).toBe(costUsd);
+  }
+});
+
+test("§20 totals that a provider leaves out are the sum of their parts; thoughts are output", async () => {
+  const usage = {
+    inputTokens: { total: undefined, noCache: 5, cacheRead: 20, cacheWrite: 3 },
+    outputTokens: { total: undefined, text: 4, reasoning: 6 },
+  };
+  const { result } = await run([...SAID, { ...finish("stop"), usage } as LanguageModelV4StreamPart]);
+  expect(result).toMatchObject({
+    usage: { inputTokens: 28, outputTokens: 10, cacheReadTokens: 20, cacheWriteTokens: 3 },
+  });
+});
+
+test("a response of text and calls alone carries nothing else; any word of the provider makes it be kept", async () => {
+  const called: LanguageModelV4StreamPart = { type: "tool-call", toolCallId: "c", toolName: "add", input: '{"a":1}' };
+  const plain = await run([...SAID, called, finish("tool-calls")]);
+  expect(plain.result).toMatchObject({ calls: [{ callId: "c", input: { a: 1 }, target: { kind: "tool" } }] });
+  expect(plain.result).not.toHaveProperty("content");
+  const signed = await run([...SAID, { ...called, providerMetadata: { acme: { id: "1" } } }, finish("tool-calls")]);
+  expect(signed.result).toMatchObject({
+    content: [
+      { type: "text", length: 15 },
+      { type: "call", providerMetadata: { acme: { id: "1" } } },
+    ],
+  });
+  const late = await run([called, ...SAID.slice(1), finish("tool-calls")]);
+  expect(late.result).toMatchObject({ content: [{ type: "call" }, { type: "text", length: 15 }] });
+});
+
+test("an aborted call has no result, also when the model does not mind the signal", async () => {
+  const controller = new AbortController();
+  const model = { ...streaming([]), doStream: () => new Promise<never>(() => controller.abort()) };
+  expect((await call(createTestMember({ model }), undefined, controller.signal)).result).toBeUndefined();
+});
+
+test("the model is called as its author says", async () => {
+  const seen: object[] = [];
+  const model = streaming([...SAID, finish("stop")]);
+  const doStream: typeof model.doStream = (options) => {
+    seen.push(options);
+    return model.doStream(options);
+  };
+  const settings = { maxOutputTokens: 9, temperature: 0.5, topK: 3, seed: 1 };
+  const modelOptions = {
+    ...settings,
+    stopSequences: ["END"],
+    providerOptions: { anthropic: { effort: "low", includePings: false } },
+    promptCache: { anthropic: { ttl: "1h" } },
+  } as const;
+  await call(
+    createTestMember({ model: { ...model, provider: "anthropic.x", doStream }, reasoning: "low", modelOptions }),
+  );
+  const mark = { anthropic: { cacheControl: { type: "ephemeral", ttl: "1h" } } };
+  expect(seen).toMatchObject([
+    {
+      ...settings,
+      reasoning: "low",
+      stopSequences: ["END"],
+      providerOptions: { anthropic: { effort: "low", includePings: false } },
+      prompt: [
+        { role: "system", content: "You add.", providerOptions: mark },
+        { role: "user", providerOptions: mark },
+      ],
+    },
+  ]);
+  expect(seen[0]).not.toHaveProperty("timeout");
+  expect(seen[0]).not.toHaveProperty("promptCache");
 });

@@ -7,11 +7,12 @@ import type { ProjectedTool } from "../registry/projection.ts";
 import type { RegisteredNode } from "../registry/registry.ts";
 import { draftPrompt } from "./to-prompt.ts";
 
-type Ai = typeof import("ai");
+/** The AI SDK costs time at start: whoever calls a model has loaded it. */
+type Sdk = Pick<typeof import("ai"), "jsonSchema" | "tool" | "wrapLanguageModel">;
 
 /** What an agent's model is called with for a history: the same from step to step but for what the history adds. */
 export function prepareCall(
-  ai: Ai,
+  sdk: Sdk,
   node: RegisteredNode,
   model: ModelInstance,
   tools: ReadonlyMap<string, ProjectedTool>,
@@ -23,25 +24,27 @@ export function prepareCall(
 ) {
   const { promptCache, providerOptions, timeout: _, stopSequences, ...settings } = node.modelOptions ?? {};
   const { provider, modelId } = model;
-  const defaults = providerDefaults({ provider, modelId, sessionId: session.sessionId }, promptCache);
-  const { messages, complete } = draftPrompt(session.history);
+  const { sessionId, history, outputSchema } = session;
+  const defaults = providerDefaults({ provider, modelId, sessionId }, promptCache);
+  const { messages, complete } = draftPrompt(history);
   return {
-    model: ai.wrapLanguageModel({
+    model: sdk.wrapLanguageModel({
       model,
       middleware: {
         specificationVersion: "v4",
         transformParams: async ({ params }) => {
           const prompt = complete(params.prompt);
-          return { ...params, prompt: defaults.mark === undefined ? prompt : markPrompt(prompt, defaults.mark) };
+          return {
+            ...params,
+            prompt: defaults.mark === undefined ? prompt : markPrompt(prompt, defaults.mark),
+            ...(outputSchema && { responseFormat: { type: "json", schema: outputSchema } }),
+          };
         },
       },
     }),
     ...(node.instructions === undefined ? {} : { instructions: node.instructions }),
     messages,
-    ...(tools.size === 0 ? {} : { tools: toToolSet(ai, tools) }),
-    ...(session.outputSchema && {
-      output: ai.Output.object({ schema: ai.jsonSchema(session.outputSchema) }),
-    }),
+    ...(tools.size === 0 ? {} : { tools: toToolSet(sdk, tools) }),
     ...settings,
     ...(node.reasoning && { reasoning: node.reasoning }),
     ...(stopSequences && { stopSequences: [...stopSequences] }),
@@ -60,7 +63,7 @@ function merge(defaults: ProviderOptions, authored: ProviderOptions = {}): { pro
   };
 }
 
-function toToolSet({ jsonSchema, tool }: Ai, tools: ReadonlyMap<string, ProjectedTool>): ToolSet {
+function toToolSet({ jsonSchema, tool }: Sdk, tools: ReadonlyMap<string, ProjectedTool>): ToolSet {
   const set: ToolSet = {};
   for (const { name, description, inputSchema } of tools.values()) {
     set[name] = tool({ description, inputSchema: jsonSchema(inputSchema) });

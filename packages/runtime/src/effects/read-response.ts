@@ -58,7 +58,7 @@ export async function readResponse(
   on: {
     text(delta: string): void;
     reasoning(delta: string): void;
-    /** Something came. */
+    /** The provider said something. */
     part(): void;
   },
 ): Promise<Reading> {
@@ -72,7 +72,8 @@ export async function readResponse(
     while (failure === undefined) {
       const { done, value } = await parts.next();
       if (done) break;
-      on.part();
+      // The AI SDK says this one by itself.
+      if (value.type !== "model-call-start") on.part();
       const part = value as StreamPart;
       switch (part.type) {
         case "text-start":

@@ -10,6 +10,7 @@ import { MANIFEST_VERSION } from "../protocol/manifest.ts";
 import type { StreamEvent } from "../protocol/events.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { createMember, type Bundle, type Member } from "./member.ts";
+import { readUntil } from "./model-turn.fixture.ts";
 
 const SESSION = "http://127.0.0.1/eve/lead/v1/session";
 
@@ -81,18 +82,8 @@ async function post(member: Member, url: string, body: unknown): Promise<Respons
   return member.fetch(new Request(url, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
-async function until(member: Member, sessionId: string, type: StreamEvent["type"]): Promise<StreamEvent[]> {
-  const response = await member.fetch(new Request(`${SESSION}/${sessionId}/stream?startIndex=0`));
-  const events: StreamEvent[] = [];
-  let rest = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop()!;
-    events.push(...lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as StreamEvent));
-    if (events.some((event) => event.type === type)) break;
-  }
-  return events;
+function until(member: Member, sessionId: string, type: StreamEvent["type"]): Promise<StreamEvent[]> {
+  return readUntil(member, `${SESSION}/${sessionId}/stream?startIndex=0`, type);
 }
 
 const NODE = { name: "lead", description: "Leads.", modelId: "test/model", tools: [], subagents: [], composition: [] };
