@@ -14,7 +14,7 @@ export interface ClientAgentSession {
 }
 
 /** Nothing but a stream of this agent: a path that leads elsewhere would take the credentials there. */
-const STREAM_PATH = /^\/eve(?:\/(?!\.{1,2}\/)[^/?#\\]+)+\/stream$/;
+const STREAM_PATH = /^\/eve(?:\/(?!(?:\.|%2e){1,2}\/)[^/?#\\]+)+\/stream$/i;
 
 /** @throws TypeError when the event's `streamPath` is none. */
 export function createAgentSession(context: ClientContext, { data }: EventOf<"agent.started">): ClientAgentSession {

@@ -54,8 +54,9 @@ test("headers of a request take the place of the client's, of whatever case", as
 test("asks for credentials before every request, also before each reconnect", async () => {
   const lines = toLines(["turn.started"], ["session.completed"]);
   const server = await listen((request, response) => {
-    if (request.nth === 0) startStream(response), response.destroy();
-    else streamLines(request, response, lines);
+    if (request.nth > 0) return streamLines(request, response, lines);
+    startStream(response);
+    response.destroy();
   });
   let asked = 0;
   const client = new Client({
@@ -193,10 +194,12 @@ test("fetch is looked up for each request, or is the client's own", async () => 
   const server = await healthy();
   const client = new Client({ host: server.origin });
   const seen: string[] = [];
-  const noted = (name: string): typeof fetch => (input, init) => {
-    seen.push(name);
-    return original(input, init);
-  };
+  const noted =
+    (name: string): typeof fetch =>
+    (input, init) => {
+      seen.push(name);
+      return original(input, init);
+    };
   const original = globalThis.fetch;
   vi.stubGlobal("fetch", noted("global"));
   await client.health();

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test, vi } from "vitest";
-import { Client, ClientError, type ClientOptions, type ClientSession, type MessageStreamEvent } from "./index.ts";
+import { collectLines } from "./collect.fixture.ts";
+import { Client, ClientError, type ClientOptions, type ClientSession } from "./index.ts";
 import {
   answerJson,
   listen,
@@ -32,12 +33,6 @@ async function attach(
   return { session: client.sessions.attach("s"), server };
 }
 
-async function collect(events: AsyncIterable<MessageStreamEvent>): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const event of events) lines.push(JSON.stringify(event));
-  return lines;
-}
-
 async function codeOf(reading: Promise<unknown>): Promise<string | undefined> {
   const error = await reading.then(
     () => undefined,
@@ -67,7 +62,7 @@ describe("no event is lost and none comes twice", () => {
     const { sessions } = new Client({ host: origin, reconnectDelayMs: 1 });
     for (let from = 1; from < body.length; from += 50) {
       const cuts = Array.from({ length: Math.min(50, body.length - from) }, (_, index) => String(from + index));
-      const read = await Promise.all(cuts.map((id) => collect(sessions.attach(id).stream())));
+      const read = await Promise.all(cuts.map((id) => collectLines(sessions.attach(id).stream())));
       for (const [index, lines] of read.entries()) expect(lines, `cut after ${cuts[index]} bytes`).toEqual(short);
     }
   });
@@ -78,7 +73,7 @@ describe("no event is lost and none comes twice", () => {
       startStream(response);
       response.write(`${ENDED[from]}\n${ENDED[from + 1]?.slice(0, 20) ?? ""}`, () => response.socket!.destroySoon());
     });
-    expect(await collect(session.stream())).toEqual(ENDED);
+    expect(await collectLines(session.stream())).toEqual(ENDED);
     expect(indexes(server)).toEqual(ENDED.map((_, index) => String(index)));
   });
 
@@ -91,7 +86,7 @@ describe("no event is lost and none comes twice", () => {
       },
       { reconnectDelayMs: 60_000 },
     );
-    expect(await collect(session.stream())).toEqual(ENDED);
+    expect(await collectLines(session.stream())).toEqual(ENDED);
     expect(server.received.every(({ query }) => query.get("streamControlVersion") === "1")).toBe(true);
   });
 
@@ -108,7 +103,7 @@ describe("no event is lost and none comes twice", () => {
       },
       { silenceMs: 50 },
     );
-    expect(await collect(session.stream())).toEqual(ENDED);
+    expect(await collectLines(session.stream())).toEqual(ENDED);
     expect(indexes(server)).toEqual(["0", "0", "0", "1"]);
     await vi.waitFor(() => expect(server.open).toBe(0));
   });
@@ -120,7 +115,7 @@ describe("no event is lost and none comes twice", () => {
       if (status === undefined) streamLines(request, response, ENDED);
       else answerJson(response, status, { ok: false, error: "Later." });
     });
-    expect(await collect(session.stream())).toEqual(ENDED);
+    expect(await collectLines(session.stream())).toEqual(ENDED);
   });
 
   test("when the session is not ready yet", async () => {
@@ -128,7 +123,7 @@ describe("no event is lost and none comes twice", () => {
       if (request.nth > 0) streamLines(request, response, ENDED);
       else answerJson(response, 409, { ok: false, error: "Not yet.", code: "session_not_ready" });
     });
-    expect(await collect(session.stream())).toEqual(ENDED);
+    expect(await collectLines(session.stream())).toEqual(ENDED);
   });
 
   test("when a bounded read is cut: it stops where the first connection said, whatever came since", async () => {
@@ -139,7 +134,7 @@ describe("no event is lost and none comes twice", () => {
       startStream(response, { "x-eve-stream-tail-index": "5" });
       response.write(`${ENDED[0]}\n${ENDED[1]}\n${ENDED[2]!.slice(0, 9)}`, () => response.socket!.destroySoon());
     });
-    expect(await collect(session.stream({ follow: false }))).toEqual(ENDED.slice(0, 6));
+    expect(await collectLines(session.stream({ follow: false }))).toEqual(ENDED.slice(0, 6));
     expect(indexes(server)).toEqual(["0", "2"]);
     expect(session.state).toEqual({ sessionId: "s", streamIndex: 6 });
   });
@@ -150,7 +145,7 @@ describe("no event is lost and none comes twice", () => {
       startStream(response, { "x-eve-stream-tail-index": String(ENDED.length - 1) });
       response.write(`${ENDED.at(-3)}\n`, () => response.socket!.destroySoon());
     });
-    expect(await collect(session.stream({ startIndex: -3 }))).toEqual(ENDED.slice(-3));
+    expect(await collectLines(session.stream({ startIndex: -3 }))).toEqual(ENDED.slice(-3));
     expect(indexes(server)).toEqual(["-3", String(ENDED.length - 2)]);
   });
 });
@@ -160,17 +155,17 @@ describe("a stream", () => {
     const { session, server } = await attach((request, response) => streamLines(request, response, ENDED));
     for await (const _ of session.stream()) if (session.state.streamIndex === 4) break;
     expect(session.state.streamIndex).toBe(4);
-    await collect(session.stream({ startIndex: -2 }));
+    await collectLines(session.stream({ startIndex: -2 }));
     for await (const _ of session.stream({ startIndex: 0 })) break;
     expect(session.state.streamIndex).toBe(4);
-    expect(await collect(session.stream())).toEqual(ENDED.slice(4));
+    expect(await collectLines(session.stream())).toEqual(ENDED.slice(4));
     expect(session.state.streamIndex).toBe(ENDED.length);
     expect(indexes(server)).toEqual(["0", "-2", "0", "4"]);
   });
 
   test("ends with its session, also when nothing more was to come", async () => {
     const { session, server } = await attach((request, response) => streamLines(request, response, ENDED));
-    expect(await collect(session.stream({ startIndex: ENDED.length }))).toEqual([]);
+    expect(await collectLines(session.stream({ startIndex: ENDED.length }))).toEqual([]);
     expect(server.received.map(({ query }) => [query.get("startIndex"), query.get("follow")])).toEqual([
       [String(ENDED.length), null],
       ["-1", "false"],
@@ -183,13 +178,13 @@ describe("a stream", () => {
       const over = request.nth < 3 ? waiting : ENDED;
       streamLines(request, response, over);
     });
-    expect(await collect(session.stream({ startIndex: waiting.length }))).toEqual(ENDED.slice(-1));
+    expect(await collectLines(session.stream({ startIndex: waiting.length }))).toEqual(ENDED.slice(-1));
   });
 
   test("that is bounded returns at once when there is nothing", async () => {
     const { session, server } = await attach((request, response) => streamLines(request, response, []));
-    expect(await collect(session.stream({ follow: false }))).toEqual([]);
-    expect(await collect(session.stream({ follow: false, startIndex: -5 }))).toEqual([]);
+    expect(await collectLines(session.stream({ follow: false }))).toEqual([]);
+    expect(await collectLines(session.stream({ follow: false, startIndex: -5 }))).toEqual([]);
     expect(server.received.length).toBe(2);
   });
 
@@ -198,14 +193,14 @@ describe("a stream", () => {
       startStream(response);
       response.end(`{"$eve":"something.new"}\n\r\n${ENDED.join("\n")}\n`);
     });
-    expect(await collect(session.stream())).toEqual(ENDED);
+    expect(await collectLines(session.stream())).toEqual(ENDED);
   });
 
   test("gives up after so many failures in a row, and says why", async () => {
     const { session, server } = await attach((_, response) => void response.socket!.destroy(), {
       maxReconnectAttempts: 3,
     });
-    await expect(collect(session.stream())).rejects.toMatchObject({
+    await expect(collectLines(session.stream())).rejects.toMatchObject({
       code: "stream_interrupted",
       cause: { code: "unreachable" },
     });
@@ -222,13 +217,13 @@ describe("a stream", () => {
       },
       { maxReconnectAttempts: 2 },
     );
-    expect(await codeOf(collect(session.stream()))).toBe("stream_interrupted");
+    expect(await codeOf(collectLines(session.stream()))).toBe("stream_interrupted");
     expect(server.received.length).toBe(8);
 
     const silent = await attach((_, response) => (startStream(response), response.socket!.destroySoon()), {
       maxReconnectAttempts: 2,
     });
-    expect(await codeOf(collect(silent.session.stream()))).toBe("stream_interrupted");
+    expect(await codeOf(collectLines(silent.session.stream()))).toBe("stream_interrupted");
     expect(silent.server.received.length).toBe(3);
   });
 
@@ -239,7 +234,7 @@ describe("a stream", () => {
     [410, "session_expired"],
   ])("fails at once when it is refused with %i", async (status, code) => {
     const { session, server } = await attach((_, response) => answerJson(response, status, { ok: false, code }));
-    await expect(collect(session.stream())).rejects.toMatchObject({ status, code });
+    await expect(collectLines(session.stream())).rejects.toMatchObject({ status, code });
     expect(server.received.length).toBe(1);
   });
 
@@ -249,8 +244,8 @@ describe("a stream", () => {
     ["27", { "x-eve-stream-version": "27" }],
   ])("fails at once when its version is %s", async (version, headers) => {
     const { session, server } = await attach((_, response) => void response.writeHead(200, headers).write("\n"));
-    await expect(collect(session.stream())).rejects.toThrow(`x-eve-stream-version is ${version}`);
-    await expect(collect(session.stream())).rejects.toMatchObject({ code: "unsupported_stream" });
+    await expect(collectLines(session.stream())).rejects.toThrow(`x-eve-stream-version is ${version}`);
+    await expect(collectLines(session.stream())).rejects.toMatchObject({ code: "unsupported_stream" });
     expect(server.received.length).toBe(2);
     await vi.waitFor(() => expect(server.open).toBe(0));
   });
@@ -259,7 +254,7 @@ describe("a stream", () => {
     const { session } = await attach((_, response) => {
       response.writeHead(200, { "x-eve-stream-version": "25" }).end(`${ENDED.join("\n")}\n`);
     });
-    expect(await collect(session.stream())).toEqual(ENDED);
+    expect(await collectLines(session.stream())).toEqual(ENDED);
   });
 
   test("fails when a version changes with a reconnect", async () => {
@@ -267,13 +262,13 @@ describe("a stream", () => {
       startStream(response, request.nth === 0 ? {} : { "x-eve-stream-version": "31" });
       response.write(`${ENDED[request.nth]}\n`, () => response.socket!.destroySoon());
     });
-    expect(await codeOf(collect(session.stream()))).toBe("unsupported_stream");
+    expect(await codeOf(collectLines(session.stream()))).toBe("unsupported_stream");
   });
 
   test("can not be bounded by a server that does not say where it ends", async () => {
     const { session } = await attach((_, response) => startStream(response));
-    expect(await codeOf(collect(session.stream({ follow: false })))).toBe("unsupported_stream");
-    expect(await codeOf(collect(session.stream({ startIndex: -1 })))).toBe("unsupported_stream");
+    expect(await codeOf(collectLines(session.stream({ follow: false })))).toBe("unsupported_stream");
+    expect(await codeOf(collectLines(session.stream({ startIndex: -1 })))).toBe("unsupported_stream");
   });
 
   test.each(["<html>", "5", "null", "{}", '{"data":{}}'])("fails at once on a line that is %s", async (line) => {
@@ -281,7 +276,7 @@ describe("a stream", () => {
       startStream(response);
       response.end(`${line}\n`);
     });
-    expect(await codeOf(collect(session.stream()))).toBe("invalid_event");
+    expect(await codeOf(collectLines(session.stream()))).toBe("invalid_event");
     expect(server.received.length).toBe(1);
   });
 
@@ -322,12 +317,12 @@ describe("a stream", () => {
     ).rejects.toBe(reason);
 
     const pausing = new AbortController();
-    const paused = expect(collect(session.stream({ startIndex: 1, signal: pausing.signal }))).rejects.toBe(reason);
+    const paused = expect(collectLines(session.stream({ startIndex: 1, signal: pausing.signal }))).rejects.toBe(reason);
     await vi.waitFor(() => expect(indexes(server)).toEqual(["0", "0", "1"]));
     pausing.abort(reason);
     await paused;
     await vi.waitFor(() => expect(server.open).toBe(0));
-    await expect(collect(session.stream({ signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
+    await expect(collectLines(session.stream({ signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
   });
 
   test("a slow reader is no silence", async () => {
@@ -346,12 +341,4 @@ describe("a stream", () => {
     expect(read).toEqual(ENDED);
     expect(server.received.length).toBe(1);
   });
-});
-
-test("a snapshot holds every event and the cursor behind them, and leaves the handle where it is", async () => {
-  const { session } = await attach((request, response) => streamLines(request, response, ENDED.slice(0, 5)));
-  const snapshot = await session.snapshot();
-  expect(snapshot.events.map((event) => JSON.stringify(event))).toEqual(ENDED.slice(0, 5));
-  expect(snapshot.session).toEqual({ sessionId: "s", streamIndex: 5 });
-  expect(session.state.streamIndex).toBe(0);
 });
