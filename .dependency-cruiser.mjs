@@ -23,6 +23,8 @@ const MAY_IMPORT = {
   tools: ["define"],
   models: ["define", "engine"],
   testing: ["define", "engine", "models"],
+  // Runs in pages: its own rule lets it import nothing.
+  client: [],
 };
 
 /** Tests, and what only they import. */
@@ -63,6 +65,13 @@ export default {
       severity: "error",
       from: { path: `${SRC}/engine/`, pathNot: TESTS },
       to: { pathNot: `${SRC}/engine/`, dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "client-is-alone",
+      comment: "client/ imports nothing outside itself at run time: it is bundled into pages.",
+      severity: "error",
+      from: { path: `${SRC}/client/`, pathNot: TESTS },
+      to: { pathNot: `${SRC}/client/`, dependencyTypesNot: ["type-only"] },
     },
     {
       name: "protocol-is-the-contract",

@@ -1,4 +1,5 @@
 import type { ModelFacts } from "../models/resolve-model.ts";
+import type { AgentInfo, AgentInfoNode } from "../protocol/agent-info.ts";
 import type { Manifest, ManifestNode } from "../protocol/manifest.ts";
 
 /** What `GET <base>/info` answers: named fields of the manifest only, so that nothing else ever shows. */
@@ -13,7 +14,7 @@ export function toAgentInfo(
     readonly mode: "development" | "production";
     readonly durable: boolean;
   },
-): Record<string, unknown> {
+): AgentInfo {
   return {
     kind: "eve-agent-info",
     member: manifest.member,
@@ -24,7 +25,7 @@ export function toAgentInfo(
   };
 }
 
-function toNodeInfo(node: ManifestNode, model: ModelFacts): Record<string, unknown> {
+function toNodeInfo(node: ManifestNode, model: ModelFacts): AgentInfoNode {
   const { id, name, description, modelId } = node;
   return {
     id,
