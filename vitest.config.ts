@@ -10,7 +10,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
-          include: ["packages/*/{src,bin}/**/*.test.ts", "agents/*/agent/**/*.test.ts", "scripts/**/*.test.ts"],
+          include: [
+            "packages/*/{src,bin}/**/*.test.ts",
+            "agents/*/agent/**/*.test.ts",
+            "scripts/**/*.test.ts",
+            "test/chaos/**/*.test.ts",
+          ],
           testTimeout: 20_000,
         },
       },

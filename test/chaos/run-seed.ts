@@ -9,7 +9,7 @@ import { planLives } from "./plan/plan-lives.ts";
 import { createRandom } from "./random.ts";
 import { settle } from "./drive/settle.ts";
 import { createTracks, type Tracks } from "./drive/track.ts";
-import { createWatch, type Watch } from "./drive/watch.ts";
+import { BOUND_MS, createWatch, type Watch } from "./drive/watch.ts";
 
 /** Sessions that are talked to at a time. */
 const SESSIONS = 6;
@@ -59,12 +59,14 @@ export async function runSeed(workspace: BuiltWorkspace, seed: number): Promise<
 
   const history = toHistory(watch, tracks, pair, streams);
   const accepted = history.messages.flatMap(({ answers }) => answers.map(({ at }) => at));
+  const quietMs = overAt - Math.max(watch.restartedAt, ...accepted);
+  const late = quietMs > BOUND_MS ? [`everything was over ${quietMs} ms after the last restart or message`] : [];
   return {
     seed,
-    violations: checkHistory(history),
+    violations: [...checkHistory(history), ...late],
     reached: reachedBy(history, tracks.reconnects),
     recoveryMs: overAt - watch.restartedAt,
-    quietMs: overAt - Math.max(watch.restartedAt, ...accepted),
+    quietMs,
     durationMs: overAt - startedAt,
     history,
     timeline: watch.timeline,

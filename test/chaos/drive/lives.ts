@@ -29,10 +29,14 @@ export function live(member: Member, lives: readonly Life[], { watch, isMissed }
   let stopped = false;
 
   const start = async (env: Readonly<Record<string, string>>): Promise<number | undefined> => {
-    await member.start(env);
+    watch.moved(name, "away");
+    await member.start(env).catch((error: unknown) => {
+      watch.moved(name, "broken");
+      throw error;
+    });
     if (last !== undefined) last.backAt ??= Date.now();
     if (!member.running()) return undefined;
-    watch.restarted();
+    watch.moved(name, "up");
     watch.note(`${name} is up (pid ${member.pid})`);
     return Date.now();
   };
@@ -49,6 +53,7 @@ export function live(member: Member, lives: readonly Life[], { watch, isMissed }
     const cause = words ?? killer.cause() ?? `by itself: ${member.log.slice(said).trim().slice(-400)}`;
     last = { member: name, pid: pid!, at, cause, ...(upAt === undefined ? {} : { upAt }) };
     watch.deaths.push(last);
+    watch.moved(name, "away");
     watch.note(`${name} died (pid ${pid}): ${cause}`);
     if (!life.isMissed) return;
     const until = at + MAX_AWAY_MS;

@@ -16,17 +16,18 @@ export interface Watch {
   /** Something was seen, at which a process may be killed. */
   see(what: string): void;
   onSee(listener: (what: string) => void): () => void;
-  /** A member has been started again: everybody has more time. */
-  restarted(): void;
+  /** A member is being started, or has come up, died or failed: as long as one is away, everybody has time. */
+  moved(member: string, to: "away" | "up" | "broken"): void;
   /** When the last restart was over. */
   readonly restartedAt: number;
-  /** Polls until `find` finds something. Gives up {@link BOUND_MS} after the last restart, and after the call. */
+  /** Polls until `find` finds something. Gives up {@link BOUND_MS} after all members were up, and after the call. */
   patiently<T>(what: string, find: () => T | undefined | Promise<T | undefined>): Promise<T>;
 }
 
 export function createWatch(): Watch {
   const listeners = new Set<(what: string) => void>();
   const timeline: { at: number; what: string }[] = [];
+  const places = new Map<string, "away" | "up" | "broken">();
   let restartedAt = Date.now();
   return {
     messages: [],
@@ -42,7 +43,10 @@ export function createWatch(): Watch {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    restarted: () => void (restartedAt = Date.now()),
+    moved: (member, to) => {
+      places.set(member, to);
+      restartedAt = Date.now();
+    },
     get restartedAt() {
       return restartedAt;
     },
@@ -51,7 +55,9 @@ export function createWatch(): Watch {
       for (;;) {
         const found = await find();
         if (found !== undefined) return found;
-        if (Date.now() > Math.max(askedAt, restartedAt) + BOUND_MS) throw new Error(`${what}: not in ${BOUND_MS} ms`);
+        const isAway = [...places.values()].includes("away");
+        if (!isAway && Date.now() > Math.max(askedAt, restartedAt) + BOUND_MS)
+          throw new Error(`${what}: not in ${BOUND_MS} ms`);
         await delay(5);
       }
     },

@@ -9,8 +9,10 @@ export interface Life {
     /** At the n-th line of its record of effects that matches. */
     | { readonly kind: "doom"; readonly nth: number; readonly line: string }
     /** `kill -9` from outside, a moment after something was seen. */
-    | { readonly kind: "signal"; readonly seen: string; readonly afterMs: number };
-  /** Killed then in any case. */
+    | { readonly kind: "signal"; readonly seen: string; readonly afterMs: number }
+    /** Whatever it does then. */
+    | { readonly kind: "time" };
+  /** Killed then in any case, counted from its first answer. */
   readonly withinMs: number;
   /** It stays away until another member has missed it. */
   readonly isMissed: boolean;
@@ -37,57 +39,70 @@ const MOMENTS = [
   "turn.completed",
 ];
 
-/** Calls 2 to 6 of one step: only steps with eight calls have so many. */
-const EIGHT = "^worker/model \\S+\\.[2-6]#0$";
+/** Lines of the record, and the last of their kind that is worth waiting for. */
+type Doom = readonly [line: string, upTo: number];
 
-const DOOMS: Readonly<Record<MemberName, readonly string[]>> = {
+/** Calls 2 to 6 of one step: only steps with eight calls have so many. */
+const EIGHT: Doom = ["^worker/model \\S+\\.[2-6]#0$", 5];
+
+const DOOMS: Readonly<Record<MemberName, readonly Doom[]>> = {
   caller: [
     EIGHT,
     EIGHT,
     EIGHT,
-    "^caller/model ",
-    "^caller/model.done ",
-    "^work/tool ",
-    "^work/tool.done ",
-    "^audit/tool ",
-    "^helper/model.done ",
-    "^member/create ",
-    "^member/create.done ",
-    "^member/send.done ",
-    "^member/cancel ",
-    "^member/cancel.done ",
+    ["^caller/model ", 8],
+    ["^caller/model.done ", 8],
+    ["^work/tool ", 6],
+    ["^work/tool.done ", 6],
+    ["^audit/tool ", 1],
+    ["^helper/model.done ", 1],
+    ["^member/create ", 3],
+    ["^member/create.done ", 3],
+    ["^member/send.done ", 1],
+    ["^member/cancel ", 1],
+    ["^member/cancel ", 1],
+    ["^member/cancel.done ", 1],
   ],
   peer: [
-    "^peer/model ",
-    "^peer/model.done ",
-    "^work/tool ",
-    "^work/tool.done ",
-    "^clerk/model ",
-    "^member/callback ",
-    "^member/callback.done ",
+    ["^peer/model ", 4],
+    ["^peer/model.done ", 4],
+    ["^work/tool ", 2],
+    ["^work/tool.done ", 2],
+    ["^clerk/model ", 1],
+    ["^member/callback ", 3],
+    ["^member/callback.done ", 3],
   ],
 };
+
+/** What a process is to die of may not come; then it is killed after this time. */
+const LONG_ENOUGH_MS = 2_500;
 
 /** The lives of both members, up to the ones that last. */
 export function planLives(random: Random): Readonly<Record<MemberName, readonly Life[]>> {
   const caller = random.fork("caller");
   const peer = random.fork("peer");
   return {
-    caller: Array.from({ length: caller.between(5, 7) }, () => planLife("caller", caller)),
-    peer: Array.from({ length: peer.between(3, 5) }, () => planLife("peer", peer)),
+    caller: Array.from({ length: caller.between(4, 6) }, () => planLife("caller", caller)),
+    peer: Array.from({ length: peer.between(3, 4) }, () => planLife("peer", peer)),
   };
 }
 
 function planLife(member: MemberName, random: Random): Life {
-  return { end: planEnd(member, random), withinMs: random.between(200, 1_500), isMissed: random.chance(35) };
-}
-
-function planEnd(member: MemberName, random: Random): Life["end"] {
+  const isMissed = random.chance(35);
   const roll = random.between(0, 99);
-  // Few points: it dies while it takes up what the last process left.
-  if (roll < 10) return { kind: "fault", nth: random.between(1, random.pick([8, 400])) };
-  if (roll < 35) return { kind: "fault", nth: random.between(1, 25), point: random.pick(POINTS) };
-  if (roll < 65) return { kind: "doom", nth: random.between(1, 5), line: random.pick(DOOMS[member]) };
-  const seen = member === "caller" ? random.pick(MOMENTS) : "any";
-  return { kind: "signal", seen, afterMs: random.pick([0, 0, 1, 3, 10]) };
+  const withinMs = LONG_ENOUGH_MS;
+  // After few points it dies while it takes up what the last process left.
+  if (roll < 10) return { end: { kind: "fault", nth: random.between(1, random.pick([8, 300])) }, withinMs, isMissed };
+  if (roll < 38) {
+    return { end: { kind: "fault", nth: random.between(1, 25), point: random.pick(POINTS) }, withinMs, isMissed };
+  }
+  if (roll < 70) {
+    const [line, upTo] = random.pick(DOOMS[member]);
+    return { end: { kind: "doom", nth: random.between(1, upTo), line }, withinMs, isMissed };
+  }
+  if (roll < 93 && member === "caller") {
+    const end = { kind: "signal", seen: random.pick(MOMENTS), afterMs: random.pick([0, 0, 1, 3, 10]) } as const;
+    return { end, withinMs, isMissed };
+  }
+  return { end: { kind: "time" }, withinMs: random.between(100, 1_200), isMissed };
 }
