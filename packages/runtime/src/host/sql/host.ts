@@ -75,13 +75,19 @@ export function createSqlHost(options: SqlHostOptions): Host {
 
   /** Takes up what an earlier process left, tells sessions that their time has come, and looks when to do so next. */
   const onTime = async (): Promise<void> => {
+    const time = now();
+    const readActive = async (after: number | undefined, limit: number): Promise<readonly Listed<number>[]> =>
+      store.active(after, limit);
+    const readDue = async (after: DuePosition | undefined, limit: number): Promise<readonly Listed<DuePosition>[]> =>
+      store.due(time, after, limit);
     try {
       if (!resumed) await forEachSession(readActive, (sessionId) => awake(sessionId, "wake"), isClosed);
       resumed = true;
       await forEachSession(readDue, (sessionId) => awake(sessionId, "tell"), isClosed);
-      const { at, overdue } = await store.nextDue(now());
+      // Those of `time` that are still due were told, and nothing came of it.
+      const { at, overdue } = await store.nextDue(time);
       if (at !== undefined) alarm.set(at);
-      if (overdue) alarm.set(now() + TELL_AGAIN_MS);
+      if (overdue) alarm.set(time + TELL_AGAIN_MS);
       await clean();
     } catch (error) {
       if (closed) return;
@@ -89,10 +95,6 @@ export function createSqlHost(options: SqlHostOptions): Host {
       alarm.set(now() + AFTER_FAILURE_MS);
     }
   };
-  const readActive = async (after: number | undefined, limit: number): Promise<readonly Listed<number>[]> =>
-    store.active(after, limit);
-  const readDue = async (after: DuePosition | undefined, limit: number): Promise<readonly Listed<DuePosition>[]> =>
-    store.due(now(), after, limit);
   const isClosed = (): boolean => closed;
   const clean = async (): Promise<void> => {
     const look = closed ? undefined : await cleaner.run();
@@ -104,7 +106,7 @@ export function createSqlHost(options: SqlHostOptions): Host {
     onError: complain,
     wake,
     changed,
-    committed: ({ ended, origin }, { due, active }) => {
+    stored: ({ ended, origin }, { due, active }) => {
       if (due !== undefined) alarm.set(due);
       if (!ended || active) return;
       cleaner.ended();
@@ -137,12 +139,13 @@ export function createSqlHost(options: SqlHostOptions): Host {
           input,
         }),
       );
-      if (opened.created) wake(opened.sessionId);
+      // Also when it is there already: whoever asked before may not have got so far.
+      if (!opened.conflict) wake(opened.sessionId);
       return opened;
     },
     deliver: async (sessionId, id, input, digest) => {
       const outcome = await written(() => store.accept(sessionId, id, input, digest));
-      if (outcome === "accepted") wake(sessionId);
+      if (outcome === "accepted" || outcome === "duplicate") wake(sessionId);
       return outcome;
     },
     delivered: async (sessionId, id) => store.knows(sessionId, id),

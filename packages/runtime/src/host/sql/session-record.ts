@@ -5,7 +5,7 @@ import type { Post } from "../../engine/input.ts";
 import type { FaultPoint } from "../../engine/ports.ts";
 import type { SessionState } from "../../engine/state.ts";
 import { fold, isSnapshotDue, type Tail } from "./fold.ts";
-import type { Store } from "./store.ts";
+import type { Commit, Store, Written } from "./store.ts";
 
 export interface RecordOptions {
   readonly store: Store;
@@ -14,10 +14,10 @@ export interface RecordOptions {
   readonly fault?: (point: FaultPoint) => void;
   readonly wake: (sessionId: string) => void;
   readonly changed: (sessionId: string) => void;
-  /** Told of every commit. */
-  readonly committed: (
+  /** Told what the store holds, after every load and commit. */
+  readonly stored: (
     state: SessionState,
-    commit: { readonly due: number | undefined; readonly active: boolean },
+    stored: { readonly due: number | undefined; readonly active: boolean },
   ) => void;
 }
 
@@ -59,8 +59,7 @@ export function createSessionRecord(sessionId: string, options: RecordOptions): 
     const effects = next === undefined ? [] : decide(next);
     const active = effects.length > 0;
     const keep = next !== undefined && entries.length > 0 && isSnapshotDue(tail, next);
-    options.fault?.("commit:before");
-    const written = await store.commit({
+    const written = await attempt({
       sessionId,
       version,
       at: options.now(),
@@ -74,16 +73,26 @@ export function createSessionRecord(sessionId: string, options: RecordOptions): 
       resumed,
       ...(keep ? { snapshot: next } : {}),
     });
-    options.fault?.("commit:after");
     state = next;
     version += entries.length;
     tail = keep
       ? { snapshotLength: written.snapshotLength ?? 0, length: 0 }
       : { ...tail, length: tail.length + written.length };
     if (newDue !== undefined) due = newDue ?? undefined;
-    if (entries.some((entry) => entry.public)) options.changed(sessionId);
-    for (const post of posts) options.wake(post.sessionId);
-    if (next !== undefined) options.committed(next, { due, active });
+    if (next !== undefined) options.stored(next, { due, active });
+  };
+
+  /** What fails may have been written all the same, so whoever it concerns looks in any case. */
+  const attempt = async (commit: Commit): Promise<Written> => {
+    try {
+      options.fault?.("commit:before");
+      const written = await store.commit(commit);
+      options.fault?.("commit:after");
+      return written;
+    } finally {
+      if (commit.entries.some(({ id }) => id !== undefined)) options.changed(sessionId);
+      for (const post of commit.posts) options.wake(post.sessionId);
+    }
   };
 
   /** What a turn under way puts off stays as it was: to write it twice a turn costs more than to be told in vain. */
@@ -109,6 +118,7 @@ export function createSessionRecord(sessionId: string, options: RecordOptions): 
       state = fold(log);
       ({ version, due } = log);
       tail = log;
+      if (state !== undefined) options.stored(state, { due, active: decide(state).length > 0 });
       return log.stopped;
     },
     write: (entries, next, given = {}) => commit(entries, next, dueAfter(next), given),

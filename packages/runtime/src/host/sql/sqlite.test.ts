@@ -2,11 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { monotonicFactory } from "ulid";
 import { afterEach, expect, test } from "vitest";
 import { AgentError } from "../../errors.ts";
-import { describeHost, SURROUNDINGS } from "../conformance.fixture.ts";
-import { createSqlHost } from "./host.ts";
 import { lockStore } from "./lock.ts";
 import { toUnusable } from "./unusable.ts";
 import { openSqliteStore } from "./sqlite.ts";
@@ -20,33 +17,6 @@ const newFolder = (): string => {
 };
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-describeHost("sqlite", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "eve-host-"));
-  const ulid = monotonicFactory();
-  return {
-    open: async (perform) => {
-      const host = createSqlHost({
-        store: openSqliteStore(join(folder, "store.db")),
-        perform,
-        surroundings: ({ sessionId }) => ({
-          ...SURROUNDINGS,
-          sessionId,
-          newSessionId: () => `ses_${ulid()}`,
-          random: (length) => ulid().toLowerCase().slice(-length),
-        }),
-        newSessionId: () => `ses_${ulid()}`,
-        newEventId: () => `evt_${ulid()}`,
-        now: Date.now,
-        onError: () => {},
-        retryMs: 10,
-      });
-      await host.start();
-      return host;
-    },
-    dispose: async () => rmSync(folder, { recursive: true, force: true }),
-  };
 });
 
 const OWNER = { authenticator: "test", principalId: "alice", principalType: "user", attributes: {} } as const;

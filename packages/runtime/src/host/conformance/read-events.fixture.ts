@@ -1,5 +1,5 @@
-import type { Host } from "../engine/ports.ts";
-import type { StreamEvent } from "../protocol/events.ts";
+import type { Host } from "../../engine/ports.ts";
+import type { StreamEvent } from "../../protocol/events.ts";
 
 /** All events of a session so far. */
 export async function all(host: Host, sessionId: string): Promise<StreamEvent[]> {
@@ -21,7 +21,12 @@ export async function replies(host: Host, sessionId: string, count: number): Pro
   return events.flatMap((event) => (event.type === "message.completed" ? [event.data.message] : []));
 }
 
-function when(host: Host, sessionId: string, condition: (events: StreamEvent[]) => boolean): Promise<StreamEvent[]> {
+/** All events, once `condition` holds of them. */
+export function when(
+  host: Host,
+  sessionId: string,
+  condition: (events: StreamEvent[]) => boolean,
+): Promise<StreamEvent[]> {
   return new Promise((resolve, reject) => {
     const look = async (): Promise<void> => {
       const events = await all(host, sessionId);

@@ -1,17 +1,10 @@
 import { expect, test } from "vitest";
-import type { Host, Perform } from "../engine/ports.ts";
-import type { World } from "./conformance.fixture.ts";
 import { calling, delegating, message, opening, reply, responded } from "./perform.fixture.ts";
 import { all, replies, until } from "./read-events.fixture.ts";
+import type { Suite } from "./world.fixture.ts";
 
-/** The part of the conformance suite that is about what must not happen and does: nothing of it stops a session. */
-export function testFaults({
-  newWorld,
-  open,
-}: {
-  readonly newWorld: () => Promise<World>;
-  readonly open: (world: World, perform: Perform) => Promise<Host>;
-}): void {
+/** What must not happen and does: nothing of it stops a session. */
+export function testFaults({ newWorld, open }: Suite): void {
   test("effects: a performer that throws is run again", async () => {
     let runs = 0;
     const host = await open(await newWorld(), async () => {
