@@ -10,6 +10,7 @@ import { testRecovery } from "./conformance/recovery.fixture.ts";
 import { testRemoval } from "./conformance/remove.fixture.ts";
 import { testRetention } from "./conformance/retention.fixture.ts";
 import { testSnapshots } from "./conformance/snapshots.fixture.ts";
+import { testSteering } from "./conformance/steering.fixture.ts";
 import { testStops } from "./conformance/stop.fixture.ts";
 import { testStreams } from "./conformance/streams.fixture.ts";
 import { testTimers } from "./conformance/timers.fixture.ts";
@@ -19,6 +20,7 @@ const TOPICS = [
   testDeliveries,
   testStreams,
   testEffects,
+  testSteering,
   testCommits,
   testFaults,
   testChildren,

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Effect } from "../engine/decide.ts";
 import type { EffectInput } from "../engine/input.ts";
 import type { Perform } from "../engine/ports.ts";
-import { calling, delegating, opening, reply, responded } from "../host/perform.fixture.ts";
+import { calling, delegating, opening, reply, responded } from "../host/conformance/perform.fixture.ts";
 import { createSqlHost } from "../host/sql/host.ts";
 import { openSqliteStore } from "../host/sql/sqlite.ts";
 import { isQuiet } from "./is-quiet.ts";

@@ -80,8 +80,10 @@ export function testRetention({ newWorld, open, crash }: Suite): void {
       KEPT,
     );
     await idle(async () => (await after.state(sessionId))?.outbox.length === 0);
-    await world.pass(DAY_MS);
-    await idle(async () => (await after.head(sessionId))?.swept === true);
+    await idle(async () => {
+      await world.pass(DAY_MS);
+      return (await after.head(sessionId))?.swept === true;
+    });
   });
 
   test("sweep: what ended while nobody was there is swept at the start", async () => {

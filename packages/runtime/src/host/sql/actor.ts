@@ -228,7 +228,7 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     if (entries.length > 0 || posts.length > 0 || taken !== undefined || before.length > 0) {
       await record.write([...before, ...entries], state, { posts, ...(taken === undefined ? {} : { taken }) });
     }
-    if (start) followState();
+    followState(start);
   };
 
   const decideOn = (input: Input, effectId: string | undefined): Advance => {
@@ -245,12 +245,12 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
     now: options.now(),
   });
 
-  /** Starts what should run and does not, aborts what runs and should not. */
-  const followState = (): void => {
+  /** Aborts what runs and should not, starts what should and does not. */
+  const followState = (start = true): void => {
     if (record.state === undefined || phase === "stopped") return;
     const wanted = new Map(decide(record.state).map((effect) => [effect.id, effect]));
     runs.stopUnwanted(wanted);
-    if (phase !== "open") return;
+    if (!start || phase !== "open") return;
     runs.startMissing(wanted, interrupted);
     interrupted = NONE;
   };

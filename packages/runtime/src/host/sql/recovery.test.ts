@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { monotonicFactory } from "ulid";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Host, Perform } from "../../engine/ports.ts";
-import { SURROUNDINGS } from "../conformance.fixture.ts";
+import { SURROUNDINGS } from "../conformance/world.fixture.ts";
 import type { EffectInput } from "../../engine/input.ts";
-import { calling, opening } from "../perform.fixture.ts";
-import { until } from "../read-events.fixture.ts";
+import { calling, opening } from "../conformance/perform.fixture.ts";
+import { until } from "../conformance/read-events.fixture.ts";
 import { createSqlHost } from "./host.ts";
 import { openSqliteStore } from "./sqlite.ts";
 

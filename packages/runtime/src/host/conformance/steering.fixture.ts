@@ -1,19 +1,11 @@
 import { expect, test, vi } from "vitest";
-import type { EffectContext, Host, Perform } from "../engine/ports.ts";
-import type { World } from "./conformance.fixture.ts";
+import type { EffectContext, Perform } from "../../engine/ports.ts";
 import { calling, message, opening, reply, responded } from "./perform.fixture.ts";
 import { all, replies, until } from "./read-events.fixture.ts";
+import type { Suite } from "./world.fixture.ts";
 
-/** The part of the conformance suite that is about messages and controls that reach a turn under way (§16). */
-export function testSteering({
-  newWorld,
-  open,
-  crash,
-}: {
-  readonly newWorld: () => Promise<World>;
-  readonly open: (world: World, perform: Perform) => Promise<Host>;
-  readonly crash: (host: Host) => Promise<void>;
-}): void {
+/** Messages and controls that reach a turn under way (§16). */
+export function testSteering({ newWorld, open, crash }: Suite): void {
   test("steering: a message before any output aborts the model call, and nothing of that is seen", async () => {
     // Text that is not shown yet stays so: time stands still.
     vi.useFakeTimers({ toFake: ["setTimeout"] });
@@ -113,7 +105,7 @@ export function testSteering({
     await until(before, sessionId, "step.completed");
     await before.deliver(sessionId, "d1", message("d1", "enough"));
     await aborted(seen[0]!.steered);
-    await crash(before);
+    await crash(world, before);
     const after = await open(world, perform(false));
     await until(after, sessionId, "session.waiting");
     expect(seen.map(({ steered, interrupted }) => [steered.aborted, interrupted])).toEqual([
@@ -130,11 +122,11 @@ export function testSteering({
     await until(first, sessionId, "step.started");
     await first.deliver(sessionId, "c1", { kind: "compact" });
     await first.deliver(sessionId, "d1", message("d1", "later", "queue"));
-    await crash(first);
+    await crash(world, first);
     const answers = reply(() => "ok");
     const second = await open(world, (effect, context) => (effect.kind === "model" ? answers : hangs)(effect, context));
     await until(second, sessionId, "compaction.requested");
-    await crash(second);
+    await crash(world, second);
     let shortened = 0;
     const third = await open(world, async (effect, context) => {
       if (effect.kind !== "compact") return answers(effect, context);
