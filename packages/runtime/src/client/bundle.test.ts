@@ -48,12 +48,10 @@ test("the check above would see a server", async () => {
 
 test("it runs with nothing but what every page has", async () => {
   const { outputFiles } = await bundle('export * from "eve/client";', "iife");
-  const { fetch, URL, Headers, TextDecoder, TextEncoder, AbortController, AbortSignal, btoa } = globalThis;
+  const { fetch, Headers, TextDecoder, TextEncoder, AbortController, AbortSignal } = globalThis;
   const api = await serveApp(await createTestApp({ perform: saying("Hello.") }));
-  const page = createContext({
-    ...{ fetch, URL, Headers, TextDecoder, TextEncoder, AbortController, AbortSignal, btoa },
-    ...{ setTimeout, clearTimeout, location: new URL(api) },
-  });
+  const web = { fetch, Headers, URL, TextDecoder, TextEncoder, AbortController, AbortSignal };
+  const page = createContext({ ...web, btoa, setTimeout, clearTimeout, location: new URL(api) });
   const eve = runInContext(`${outputFiles[0]!.text}; eve`, page) as { Client: new (options: ClientOptions) => Client };
   const client = new eve.Client({ host: new URL(api).pathname, headers: { "x-user": "ada" } });
   const { session, response } = await client.sessions.create({ message: "hello" });
