@@ -1,3 +1,7 @@
+/**
+ * Not `eve/client`: it uses `fetch`, which costs a request 0.3 ms of CPU more than `node:http` on the cores that the
+ * servers share, and a turn here takes 1.4 ms. It is also what both sides are driven with, so it is nobody's own.
+ */
 import http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 

@@ -1,5 +1,6 @@
 import { Client, type MessageStreamEvent } from "eve/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { StreamEvent } from "../packages/runtime/src/protocol/events.ts";
 import { buildWorkspace } from "./support/build-workspace.ts";
 import { checkStream } from "./support/check-stream.ts";
 import { createMember, type Member } from "./support/member.ts";
@@ -42,7 +43,7 @@ test("§19 a response is iterated while its member is killed and comes back: not
   }
   await up;
   expect(moments).toEqual([]);
-  checkStream(events as never);
+  checkStream(events as StreamEvent[]);
   expect(events).toEqual((await session.snapshot()).events);
   expect(session.state.streamIndex).toBe(events.length);
   const replies = events.filter((event) => event.type === "message.completed");
@@ -65,7 +66,7 @@ test(
     await up;
     const { events, message, error } = await result;
     expect(error).toBeUndefined();
-    checkStream(events as never);
+    checkStream(events as StreamEvent[]);
     expect(events).toEqual((await session.snapshot()).events);
     const attempts = events.flatMap((event) => (event.type === "step.started" ? [event.data.attempt] : []));
     expect(attempts).toEqual([1, 2]);

@@ -1,26 +1,25 @@
+import { Client, type ClientSessions } from "eve/client";
 import type { StreamEvent } from "../../packages/runtime/src/protocol/events.ts";
 import { checkStream, parseEvent } from "./check-stream.ts";
-import { followEvents, readLines } from "./event-reader.ts";
-import { postJson } from "./post-json.ts";
+import { readLines } from "./event-reader.ts";
+
+/** No turn of a test takes longer. */
+const TURN_MS = 20_000;
 
 type Headers = Readonly<Record<string, string>>;
 export type EventOf<T extends StreamEvent["type"]> = Extract<StreamEvent, { type: T }>;
 
 /** Opens a session with a message, waits until it was answered, and returns its id. */
 export async function converse(api: string, message: string, headers: Headers = {}): Promise<string> {
-  const { status, body } = await postJson(`${api}/session`, { message }, headers);
-  if (status !== 202) throw new Error(`Create answered ${status}: ${JSON.stringify(body)}`);
-  const sessionId = String(body.sessionId);
-  await untilTurnEnds(api, sessionId, 0, headers);
-  return sessionId;
+  const { session, response } = await connect(api, headers).create({ message, signal: soon() });
+  await response.result();
+  return session.state.sessionId;
 }
 
 /** Sends a message to a session and waits until the turn that it starts has ended. */
 export async function say(api: string, sessionId: string, message: string, headers: Headers = {}): Promise<void> {
-  const turns = ofType(await eventsOf(api, sessionId, headers), "turn.started").length;
-  const { status, body } = await postJson(`${api}/session/${sessionId}`, { message }, headers);
-  if (status !== 202) throw new Error(`Send answered ${status}: ${JSON.stringify(body)}`);
-  await untilTurnEnds(api, sessionId, turns, headers);
+  const response = await connect(api, headers).attach(sessionId).send(message, { signal: soon() });
+  await response.result();
 }
 
 /** All events of a session so far, each checked against its schema, together against the rules of every stream. */
@@ -39,11 +38,10 @@ export function typesOf(events: readonly StreamEvent[]): string[] {
   return events.map(({ type }) => type).filter((type) => type !== "message.appended");
 }
 
-async function untilTurnEnds(api: string, sessionId: string, sequence: number, headers: Headers): Promise<void> {
-  await using reader = followEvents(`${api}/session/${sessionId}/stream`, headers);
-  let begun = false;
-  await reader.untilEvent(`the end of turn ${sequence}`, ({ event }) => {
-    if (event.type === "turn.started" && event.data.sequence === sequence) begun = true;
-    return begun && event.type === "session.waiting";
-  });
+function connect(host: string, headers: Headers): ClientSessions {
+  return new Client({ host, headers }).sessions;
+}
+
+function soon(): AbortSignal {
+  return AbortSignal.timeout(TURN_MS);
 }

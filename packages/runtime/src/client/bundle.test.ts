@@ -1,20 +1,28 @@
 import { build, type BuildResult } from "esbuild";
 import { join } from "node:path";
+import { createContext, runInContext } from "node:vm";
 import { expect, test } from "vitest";
+import { createTestApp, saying } from "../http/app.fixture.ts";
+import { serveApp } from "../http/serve-app.fixture.ts";
+import type { Client, ClientOptions } from "./index.ts";
 
 const PACKAGE = join(import.meta.dirname, "../..");
 /** What a page may pay for it, minified. */
 const MAX_BYTES = 12_000;
 
 /** What a page gets that says this. */
-function bundle(contents: string): Promise<BuildResult<{ write: false; metafile: true }>> {
+function bundle(
+  contents: string,
+  format: "esm" | "iife" = "esm",
+): Promise<BuildResult<{ write: false; metafile: true }>> {
   return build({
     stdin: { contents, resolveDir: PACKAGE, loader: "ts" },
     absWorkingDir: PACKAGE,
     bundle: true,
     minify: true,
     platform: "browser",
-    format: "esm",
+    format,
+    globalName: "eve",
     target: "es2022",
     write: false,
     metafile: true,
@@ -36,4 +44,19 @@ test("a page that imports the client gets the client: no module of Node, none of
 
 test("the check above would see a server", async () => {
   await expect(bundle('export * from "eve/serve";')).rejects.toThrow(/node:/);
+});
+
+test("it runs with nothing but what every page has", async () => {
+  const { outputFiles } = await bundle('export * from "eve/client";', "iife");
+  const { fetch, Headers, TextDecoder, TextEncoder, AbortController, AbortSignal } = globalThis;
+  const api = await serveApp(await createTestApp({ perform: saying("Hello.") }));
+  const web = { fetch, Headers, URL, TextDecoder, TextEncoder, AbortController, AbortSignal };
+  const page = createContext({ ...web, btoa, setTimeout, clearTimeout, location: new URL(api) });
+  const eve = runInContext(`${outputFiles[0]!.text}; eve`, page) as { Client: new (options: ClientOptions) => Client };
+  const client = new eve.Client({ host: new URL(api).pathname, headers: { "x-user": "ada" } });
+  const { session, response } = await client.sessions.create({ message: "hello" });
+  expect((await response.result()).message).toBe("Hello.");
+  expect((await (await session.send("more")).result()).turnId).toBe("turn_1");
+  const basic = new eve.Client({ host: api, auth: { basic: { username: "ada", password: "x" } } });
+  await expect(basic.info()).rejects.toMatchObject({ name: "ClientError", status: 401 });
 });

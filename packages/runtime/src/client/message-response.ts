@@ -77,8 +77,9 @@ export function createMessageResponse<TOutput>(options: ResponseOptions): Messag
     deliveryId,
     [Symbol.asyncIterator]: consumeOnce,
     result: async () => {
-      for await (const _ of consumeOnce());
-      return progress.result(sessionId, turnId) as MessageResult<TOutput>;
+      const events: MessageStreamEvent[] = [];
+      for await (const event of consumeOnce()) events.push(event);
+      return { ...progress.result(), sessionId, turnId, events } as MessageResult<TOutput>;
     },
     cancel: async () => {
       const turn = turnId ?? (await findTurn(options));

@@ -31,15 +31,14 @@ export interface MessageResult<TOutput = unknown> {
   readonly inputRequests: readonly InputRequest[];
 }
 
-/** What has been seen of one turn. */
+/** What is kept of one turn while its events pass by. */
 export interface TurnProgress {
   /** Takes the next event; true when the caller is up: the turn has ended, or waits for a person. */
   take(event: MessageStreamEvent): boolean;
-  result(sessionId: string, turnId: string | undefined): Omit<MessageResult, "data"> & { readonly data: unknown };
+  result(): Omit<MessageResult, "events" | "sessionId" | "turnId">;
 }
 
 export function createTurnProgress(): TurnProgress {
-  const events: MessageStreamEvent[] = [];
   const requests = new Map<string, InputRequest>();
   const signIns = new Set<string>();
   let status: MessageResult["status"] = "waiting";
@@ -86,21 +85,17 @@ export function createTurnProgress(): TurnProgress {
 
   return {
     take: (event) => {
-      events.push(event);
       note(event);
       if (isTerminal(event)) status = event.type === "session.failed" ? "failed" : "completed";
       // A sign-in goes on elsewhere, and the turn behind it: there is nothing to answer here.
       if (isInputWait(event) && requests.size === 0 && signIns.size > 0) return false;
       return isCurrentTurnBoundaryEvent(event);
     },
-    result: (sessionId, turnId) => ({
+    result: () => ({
       status,
       message: said || reply,
       data: output,
       error,
-      events,
-      sessionId,
-      turnId,
       inputRequests: [...requests.values()],
     }),
   };
