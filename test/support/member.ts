@@ -21,7 +21,7 @@ export interface Member extends AsyncDisposable {
   /** What all its processes so far wrote to stderr. */
   readonly log: string;
   /** Starts a process and waits until it answers, or ends. `env` is for this process only. */
-  start(env?: Env): Promise<void>;
+  start(env?: Env, options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Resolves when the process is gone, however it went. */
   gone(): Promise<void>;
   running(): boolean;
@@ -70,7 +70,7 @@ export async function createMember(name: string, server: string, env: Env = {}):
     get log() {
       return log;
     },
-    start: async (more = {}) => {
+    start: async (more = {}, { timeoutMs = START_MS } = {}) => {
       const variables = {
         PORT: String(port),
         HOST: "127.0.0.1",
@@ -88,9 +88,7 @@ export async function createMember(name: string, server: string, env: Env = {}):
       await until(
         `${name} answers its health check; it wrote: ${log}`,
         async () => !running() || (await isHealthy(api)),
-        {
-          timeoutMs: START_MS,
-        },
+        { timeoutMs },
       );
     },
     gone,

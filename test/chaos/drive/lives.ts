@@ -6,6 +6,8 @@ import type { Watch } from "./watch.ts";
 
 /** Nobody may have anything to say to a member that is away. */
 const MAX_AWAY_MS = 1_500;
+/** Many processes start on few cores, and how fast is not what is tested. */
+const START_MS = 60_000;
 /** What a process wrote before it died is read a moment after its death. */
 const LAST_WORDS_MS = 500;
 
@@ -30,7 +32,7 @@ export function live(member: Member, lives: readonly Life[], { watch, isMissed }
 
   const start = async (env: Readonly<Record<string, string>>): Promise<number | undefined> => {
     watch.moved(name, "away");
-    await member.start(env).catch((error: unknown) => {
+    await member.start(env, { timeoutMs: START_MS }).catch((error: unknown) => {
       watch.moved(name, "broken");
       throw error;
     });

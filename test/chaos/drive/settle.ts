@@ -24,21 +24,25 @@ interface Found {
 /** Waits until no session has anything left to do, and returns all streams; what is never at rest is noted. */
 export async function settle(sources: Sources, watch: Watch): Promise<readonly Stream[]> {
   const known: AtRest = new Map();
+  let last: Found = { streams: [], busy: ["nobody answered"] };
+  const isOver = async (): Promise<true | undefined> => {
+    last = await look(sources, known);
+    if (last.busy.length > 0) return undefined;
+    if (isPending(last.streams) && Date.now() < watch.restartedAt + RETRY_GAP_MS) return undefined;
+    // Once more from the beginning: nobody woke anybody meanwhile.
+    known.clear();
+    last = await look(sources, known);
+    return last.busy.length > 0 ? undefined : true;
+  };
+  const orFailed = (error: unknown): undefined => {
+    last = { ...last, busy: [error instanceof Error ? error.message : String(error)] };
+  };
   try {
-    return await watch.patiently("everything is at rest", async () => {
-      const first = await look(sources, known);
-      if (first.busy.length > 0) return undefined;
-      if (isPending(first.streams) && Date.now() < watch.restartedAt + RETRY_GAP_MS) return undefined;
-      // Once more from the beginning: nobody woke anybody meanwhile.
-      known.clear();
-      const { streams, busy } = await look(sources, known);
-      return busy.length > 0 ? undefined : streams;
-    });
+    await watch.patiently("everything is at rest", () => isOver().catch(orFailed));
   } catch (error) {
-    const { streams, busy } = await look(sources, new Map());
-    watch.unfinished.push(error instanceof Error ? error.message : String(error), ...busy);
-    return streams;
+    watch.unfinished.push(error instanceof Error ? error.message : String(error), ...last.busy);
   }
+  return last.streams;
 }
 
 async function look({ origins, roots, effects, pids }: Sources, known: AtRest): Promise<Found> {
