@@ -49,13 +49,12 @@ export async function callModel(
     const tools = projectTools(node);
     const resolved = await resolveModel(node.model, member.env);
     modelId = resolved.modelId;
-    const { experimental_streamLanguageModelCall, jsonSchema, tool, wrapLanguageModel } = await import("ai");
-    const sdk = { jsonSchema, tool, wrapLanguageModel };
-    const prepared = prepareCall(sdk, node, resolved.model, tools, state);
+    const ai = await import("ai");
+    const prepared = prepareCall(ai, node, resolved.model, tools, state);
     const { firstChunkMs = SILENCE_MS, chunkMs = SILENCE_MS } = node.modelOptions?.timeout ?? {};
     silence.expect(firstChunkMs);
     const { stream: parts } = await silence.guard(
-      experimental_streamLanguageModelCall({ ...prepared, abortSignal: silence.signal }),
+      ai.experimental_streamLanguageModelCall({ ...prepared, abortSignal: silence.signal }),
     );
     hadBegun = true;
     const { turnId, sequence, stepIndex } = state.turn!;
