@@ -51,14 +51,13 @@ export async function callModel(
     const tools = projectTools(node);
     const resolved = await resolveModel(node.model, member.env);
     modelId = resolved.modelId;
-    const { experimental_streamLanguageModelCall, jsonSchema, tool, wrapLanguageModel } = await import("ai");
-    const sdk = { jsonSchema, tool, wrapLanguageModel };
+    const ai = await import("ai");
     const { outputSchema } = state.turn!;
-    const prepared = prepareCall(sdk, node, resolved.model, tools, { ...state, outputSchema });
+    const prepared = prepareCall(ai, node, resolved.model, tools, { ...state, outputSchema });
     const { firstChunkMs = SILENCE_MS, chunkMs = SILENCE_MS } = node.modelOptions?.timeout ?? {};
     silence.expect(firstChunkMs);
     const { stream: parts } = await silence.guard(
-      experimental_streamLanguageModelCall({ ...prepared, abortSignal: silence.signal }),
+      ai.experimental_streamLanguageModelCall({ ...prepared, abortSignal: silence.signal }),
     );
     hadBegun = true;
     const { turnId, sequence, stepIndex } = state.turn!;

@@ -29,13 +29,12 @@ export async function compactHistory(
   try {
     const node = member.registry().node(state.nodeId);
     const { model } = await resolveModel(node.model, member.env);
-    const { generateText, jsonSchema, tool, wrapLanguageModel } = await import("ai");
-    const sdk = { jsonSchema, tool, wrapLanguageModel };
+    const ai = await import("ai");
     const tools = projectTools(node);
     const said = state.history.slice(0, state.history.length - kept).map(withoutContext);
     const history = [...said, { role: "note" as const, text: COMPACTION_PROMPT }];
-    const { text, finishReason, usage, providerMetadata } = await generateText({
-      ...prepareCall(sdk, node, model, tools, { sessionId: state.sessionId, history }),
+    const { text, finishReason, usage, providerMetadata } = await ai.generateText({
+      ...prepareCall(ai, node, model, tools, { sessionId: state.sessionId, history }),
       ...(tools.size === 0 ? {} : { toolChoice: "none" as const }),
       abortSignal: signal,
       maxRetries: MAX_RETRIES,

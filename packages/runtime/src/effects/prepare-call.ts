@@ -7,12 +7,11 @@ import type { ProjectedTool } from "../registry/projection.ts";
 import type { RegisteredNode } from "../registry/registry.ts";
 import { draftPrompt } from "./to-prompt.ts";
 
-/** The AI SDK costs time at start: whoever calls a model has loaded it. */
-type Sdk = Pick<typeof import("ai"), "jsonSchema" | "tool" | "wrapLanguageModel">;
+type Ai = typeof import("ai");
 
 /** What an agent's model is called with for a history: the same from step to step but for what the history adds. */
 export function prepareCall(
-  sdk: Sdk,
+  ai: Ai,
   node: RegisteredNode,
   model: ModelInstance,
   tools: ReadonlyMap<string, ProjectedTool>,
@@ -28,7 +27,7 @@ export function prepareCall(
   const defaults = providerDefaults({ provider, modelId, sessionId }, promptCache);
   const { messages, complete } = draftPrompt(history);
   return {
-    model: sdk.wrapLanguageModel({
+    model: ai.wrapLanguageModel({
       model,
       middleware: {
         specificationVersion: "v4",
@@ -44,7 +43,7 @@ export function prepareCall(
     }),
     ...(node.instructions === undefined ? {} : { instructions: node.instructions }),
     messages,
-    ...(tools.size === 0 ? {} : { tools: toToolSet(sdk, tools) }),
+    ...(tools.size === 0 ? {} : { tools: toToolSet(ai, tools) }),
     ...settings,
     ...(node.reasoning && { reasoning: node.reasoning }),
     ...(stopSequences && { stopSequences: [...stopSequences] }),
@@ -63,7 +62,7 @@ function merge(defaults: ProviderOptions, authored: ProviderOptions = {}): { pro
   };
 }
 
-function toToolSet({ jsonSchema, tool }: Sdk, tools: ReadonlyMap<string, ProjectedTool>): ToolSet {
+function toToolSet({ jsonSchema, tool }: Ai, tools: ReadonlyMap<string, ProjectedTool>): ToolSet {
   const set: ToolSet = {};
   for (const { name, description, inputSchema } of tools.values()) {
     set[name] = tool({ description, inputSchema: jsonSchema(inputSchema) });
