@@ -1,7 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { AgentError } from "../../errors.ts";
 import { migrate } from "./migrations.ts";
-import { toStoreProblem, toUnusable } from "./unusable.ts";
+import { toOpenProblem } from "./unusable.ts";
 
 /** A connection to the file of a store, with its prepared statements. */
 export interface Database {
@@ -9,6 +8,8 @@ export interface Database {
   sql(text: string): StatementSync;
   /** Runs `body` with all of its writes or none. */
   transaction<T>(body: () => T): T;
+  /** Prepares all statements anew: one that failed half-way says so again to whoever uses it next. */
+  renew(): void;
   close(): void;
 }
 
@@ -45,6 +46,7 @@ export function connect(db: DatabaseSync): Database {
         throw error;
       }
     },
+    renew: () => statements.clear(),
     close: () => db.close(),
   };
 }
@@ -57,7 +59,6 @@ function open(file: string): DatabaseSync {
     return db;
   } catch (error) {
     db?.close();
-    const problem = toStoreProblem(error);
-    throw AgentError.is(problem) ? problem : toUnusable(error);
+    throw toOpenProblem(error);
   }
 }
