@@ -1,8 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { AgentError } from "../../errors.ts";
 import { migrate } from "./migrations.ts";
-import { toStoreProblem, toUnusable } from "./unusable.ts";
+import { toOpenProblem } from "./unusable.ts";
 
 /** A connection to the file of a store, with its prepared statements. */
 export interface Database {
@@ -12,6 +11,8 @@ export interface Database {
   discard(text: string): void;
   /** Runs `body` with all of its writes or none. */
   transaction<T>(body: () => T): T;
+  /** Prepares all statements anew: one that failed half-way says so again to whoever uses it next. */
+  renew(): void;
   close(): void;
 }
 
@@ -49,6 +50,7 @@ export function connect(db: DatabaseSync): Database {
         throw error;
       }
     },
+    renew: () => statements.clear(),
     close: () => db.close(),
   };
 }
@@ -63,7 +65,6 @@ function open(file: string): DatabaseSync {
     return db;
   } catch (error) {
     db?.close();
-    const problem = toStoreProblem(error);
-    throw AgentError.is(problem) ? problem : toUnusable(error);
+    throw toOpenProblem(error);
   }
 }

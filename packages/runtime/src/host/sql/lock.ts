@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AgentError } from "../../errors.ts";
-import { resultCodeOf, toUnusable } from "./unusable.ts";
+import { resultCodeOf, toOpenProblem } from "./unusable.ts";
 
 /** Result code of SQLite: somebody else holds the lock. */
 const SQLITE_BUSY = 5;
@@ -14,7 +14,8 @@ const PATIENCE_MS = 3_000;
  * Makes this process the only owner of a store, for as long as it lives: the system lets go of the lock when the
  * process ends, however it ends. Readers of the store are not shut out. Creates the folder when missing.
  *
- * @throws AgentError `STORE_LOCKED` when another process owns it, `STORE_UNUSABLE` or `STORE_FULL` when nobody can.
+ * @throws AgentError `STORE_LOCKED` when another process owns it, `STORE_UNUSABLE` or `STORE_FULL` when nobody
+ * can.
  */
 export function lockStore(
   file: string,
@@ -31,7 +32,7 @@ export function lockStore(
     return { describe, release: () => opened.close() };
   } catch (error) {
     db?.close();
-    if (resultCodeOf(error) !== SQLITE_BUSY) throw toUnusable(error);
+    if (resultCodeOf(error) !== SQLITE_BUSY) throw toOpenProblem(error);
     throw new AgentError("STORE_LOCKED", `Another process uses this store${describeOwner(ownerFile)}.`, {
       fix: "Stop it, or give this one a store of its own with EVE_STORE.",
       cause: error,

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { AgentError } from "../../errors.ts";
 
 /** Each brings the file from the version of its position to the next. Never edited once released. */
-const MIGRATIONS = [
+export const MIGRATIONS = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
    CREATE TABLE sessions (
      pk INTEGER PRIMARY KEY,

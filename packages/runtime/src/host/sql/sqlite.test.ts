@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, test } from "vitest";
 import { AgentError } from "../../errors.ts";
 import { lockStore } from "./lock.ts";
-import { toUnusable } from "./unusable.ts";
+import { toOpenProblem } from "./unusable.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { StaleVersion, type Store } from "./store.ts";
 
@@ -105,7 +105,7 @@ test("a database that is a folder is no store", () => {
 });
 
 test("no space for a file beside the database is no space for the store", () => {
-  const problem = toUnusable(Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" }));
+  const problem = toOpenProblem(Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" }));
   expect(problem).toMatchObject({ code: "STORE_FULL", fix: expect.stringContaining("space") });
 });
 

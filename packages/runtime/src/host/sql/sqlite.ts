@@ -8,7 +8,7 @@ import { createMailTable } from "./tables/mail.ts";
 import { createRemoval } from "./tables/removal.ts";
 import { createSessionTable } from "./tables/sessions.ts";
 import { createSnapshotTable } from "./tables/snapshots.ts";
-import { toStoreProblem } from "./unusable.ts";
+import { resultCodeOf, toStoreProblem } from "./unusable.ts";
 
 const OPERATION = "SELECT session, digest FROM operations WHERE key = ?";
 const INSERT_OPERATION = "INSERT INTO operations (key, session, digest) VALUES (?, ?, ?)";
@@ -54,7 +54,7 @@ export function createSqliteStore(database: Database): Store {
     return { length: end.length, ...(kept === undefined ? {} : { snapshotLength: kept }) };
   };
 
-  return guarded({
+  return guarded(database, {
     create: ({ sessionId, at, operationKey, digest, input }) =>
       transaction(() => {
         if (operationKey !== undefined) {
@@ -131,14 +131,15 @@ export function createSqliteStore(database: Database): Store {
   });
 }
 
-/** Says of every failure whether the store is to blame. */
-function guarded(store: Store): Store {
+/** Says of every failure whether the store is to blame, and keeps it from the next who asks. */
+function guarded({ renew }: Database, store: Store): Store {
   const guard =
     (method: (...args: never[]) => unknown) =>
     (...args: never[]): unknown => {
       try {
         return method(...args);
       } catch (error) {
+        if (resultCodeOf(error) !== undefined) renew();
         throw toStoreProblem(error);
       }
     };
