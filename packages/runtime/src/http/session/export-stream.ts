@@ -1,5 +1,5 @@
 import type { Host } from "../../engine/ports.ts";
-import { toSummary } from "./archive.ts";
+import { toSummary } from "./session-summary.ts";
 
 export const EXPORT_VERSION = 1;
 const PAGE = 256;
