@@ -13,6 +13,9 @@ export interface SessionSummary {
   readonly status: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+  readonly endedAt?: string;
+  /** The session that called this one. */
+  readonly parentSessionId?: string;
   /** How many there are. */
   readonly events: number;
 }
