@@ -7,6 +7,7 @@ import { openEffects } from "../drive/effect-record.ts";
 export const SITUATIONS = [
   "killed in a model call",
   "killed in a tool",
+  "killed within 5 ms after a request was sent",
   "killed within 5 ms after a 202",
   "killed between the 202 and the turn of a message",
   "killed while eight children started",
@@ -46,6 +47,9 @@ export function reachedBy(history: History, reconnects: number): Reached {
   return {
     "killed in a model call": count(({ pid }) => isOpen(history, pid, "model")),
     "killed in a tool": count(({ pid }) => isOpen(history, pid, "tool")),
+    "killed within 5 ms after a request was sent": count(({ cause }) =>
+      /^signal: sent(, [0-5] ms later)?$/.test(cause),
+    ),
     "killed within 5 ms after a 202": count(
       ({ member, at }) => member === "caller" && answered.some((time) => time <= at && at - time <= 5),
     ),

@@ -34,6 +34,7 @@ export function createClient(api: string, watch: Watch): Client {
     const body = { message: text, operationId: `op-${run}`, ...(policy === "create" ? {} : { turnPolicy: policy }) };
     const attempt = async (timeoutMs?: number): Promise<true | undefined> => {
       message.attempts++;
+      watch.see("sent");
       const answer = await post(url, body, timeoutMs);
       if (answer === undefined) return undefined;
       if (answer.status !== 202) {

@@ -20,8 +20,14 @@ export interface Life {
 
 const POINTS = ["commit:before", "commit:after", "effect:before", "effect:after"];
 
-/** What the driver tells of, as the moment to kill the caller: a 202, or the type of an event. Twice is twice as likely. */
+/**
+ * What the driver tells of, as the moment to kill the caller: a request, a 202, or the type of an event. What is there
+ * twice is twice as likely.
+ */
 const MOMENTS = [
+  "sent",
+  "sent",
+  "sent",
   "accepted",
   "accepted",
   "accepted",
@@ -101,7 +107,7 @@ function planLife(member: MemberName, random: Random): Life {
     return { end: { kind: "doom", nth: random.between(1, upTo), line }, withinMs, isMissed };
   }
   if (roll < 93 && member === "caller") {
-    const end = { kind: "signal", seen: random.pick(MOMENTS), afterMs: random.pick([0, 0, 1, 3, 10]) } as const;
+    const end = { kind: "signal", seen: random.pick(MOMENTS), afterMs: random.pick([0, 0, 1, 2, 3, 10]) } as const;
     return { end, withinMs, isMissed };
   }
   return { end: { kind: "time" }, withinMs: random.between(100, 1_200), isMissed };
