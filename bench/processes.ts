@@ -34,6 +34,8 @@ export interface Running {
   readonly ended: () => boolean;
   /** SIGTERM to the group, SIGKILL when that takes too long. */
   stop(): Promise<void>;
+  /** SIGKILL to the group. */
+  kill(): Promise<void>;
 }
 
 /** Runs a script with this Node, and with nothing of the caller's environment that could reach a real model. */
@@ -72,6 +74,10 @@ export function run({ cwd, args, env = {} }: Program): Running {
       const insist = setTimeout(() => signal(pid, "SIGKILL"), STOP_MS);
       await exit;
       clearTimeout(insist);
+    },
+    kill: async () => {
+      signal(pid, "SIGKILL");
+      await exit;
     },
   };
 }

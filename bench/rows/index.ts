@@ -1,4 +1,5 @@
 import { history } from "./history.ts";
+import { parked, resumed } from "./parked.ts";
 import { boot, build, cpu, disk, rss } from "./resources.ts";
 import { atLeast, atMost, NO_LIMIT, type Spec } from "./row.ts";
 import { concurrent, creates, turns } from "./turns.ts";
@@ -20,6 +21,8 @@ export type RowName =
   | "rss"
   | "cpu"
   | "disk"
+  | "parked"
+  | "resumed"
   | "build";
 
 const TAIL = 4;
@@ -54,5 +57,7 @@ export const ROWS: Readonly<Record<RowName, Spec>> = {
   rss: { unit: "MB", about: "memory of an idle member", ...atMost(110, "MB"), measure: rss },
   cpu: { unit: "ms", about: "CPU of a plain turn", ...NO_LIMIT, measure: cpu },
   disk: { unit: "kB", about: "stored by a plain turn", ...NO_LIMIT, measure: disk },
+  parked,
+  resumed,
   build: { unit: "ms", about: "`eve build` of one member, cold", ...atLeast(4), measure: build },
 };

@@ -65,7 +65,7 @@ export const cpu: Spec["measure"] = (bench) =>
 export const disk: Spec["measure"] = async (bench) =>
   byRound(
     await alternate({ ...bench, rounds: Math.min(bench.rounds, 2) }, async (side) => {
-      const amount = side.name === "eve" ? 40 : 200;
+      const amount = side.name === "eve" ? 40 : 1_000;
       const first = await side.start();
       await load(first, 1, 10).finally(first.stop);
       const before = bytesBelow(first.store);

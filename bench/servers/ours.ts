@@ -29,9 +29,9 @@ export async function createOurs(): Promise<Side> {
     name: "ours",
     build,
     dispose: folder.remove,
-    start: ({ peer, store = join(folder.path, `store-${stores++}`) } = {}) => {
+    start: ({ peer, store = join(folder.path, `store-${stores++}`), env: more = {} } = {}) => {
       mkdirSync(store, { recursive: true });
-      const env = { EVE_STORE: store, ...(peer === undefined ? {} : { BENCH_PEER_URL: peer.origin }) };
+      const env = { ...more, EVE_STORE: store, ...(peer === undefined ? {} : { BENCH_PEER_URL: peer.origin }) };
       const profile = process.env.BENCH_PROFILE ? [`--cpu-prof`, `--cpu-prof-dir=${process.env.BENCH_PROFILE}`] : [];
       return serve("ours", store, (port) => ({
         cwd: member,

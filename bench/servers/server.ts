@@ -21,6 +21,7 @@ export interface StartOptions {
   readonly peer?: Server;
   /** Start on the store of an earlier server, which has stopped. */
   readonly store?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Server {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Store } from "./store.ts";
 
 /** Sessions that are taken out of use in one transaction. */
@@ -29,7 +30,10 @@ export interface Cleaner {
 }
 
 export function createCleaner({ store, now, retentionMs, gone, onError }: CleanerOptions): Cleaner {
-  let stopped = false;
+  const stopping = new AbortController();
+  const isStopped = (): boolean => stopping.signal.aborted;
+  /** Also ends when it is stopped, at once: whoever stops it waits. */
+  const pause = (): Promise<unknown> => delay(PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => {});
   let removalsWait = false;
   let running: Promise<number | undefined> | undefined;
   let again = false;
@@ -39,8 +43,9 @@ export function createCleaner({ store, now, retentionMs, gone, onError }: Cleane
       again = false;
       removalsWait = await endRemovals();
       const expired = await expire();
-      while (!stopped && (await store.clean()).more) await pause();
-      if (stopped) return undefined;
+      while (!isStopped() && (await store.clean()).more) await pause();
+      while (!isStopped() && (await store.shrink())) await pause();
+      if (isStopped()) return undefined;
       if (!expired && !again) return nextLook();
     }
   };
@@ -78,15 +83,11 @@ export function createCleaner({ store, now, retentionMs, gone, onError }: Cleane
   return {
     run,
     ended: () => {
-      if (removalsWait && !stopped) run().catch(onError);
+      if (removalsWait && !isStopped()) run().catch(onError);
     },
     stop: async () => {
-      stopped = true;
+      stopping.abort();
       await running?.catch(() => {});
     },
   };
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref());
 }

@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import type { FaultPoint, Host, Perform } from "../../engine/ports.ts";
 import { createActor, type Actor, type ActorOptions } from "./actor.ts";
 import { createAlarm, schedule, type Schedule } from "./alarm.ts";
@@ -179,8 +180,10 @@ export function createSqlHost(options: SqlHostOptions): Host {
       closed = true;
       alarm.stop();
       await cleaner.stop();
-      const grace = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
+      const enough = new AbortController();
+      const grace = delay(graceMs, undefined, { signal: enough.signal }).catch(() => {});
       await Promise.all([...actors.values()].map((actor) => actor.stop(grace)));
+      enough.abort();
       await store.close();
     },
   };

@@ -119,6 +119,7 @@ export function createSqliteStore(database: Database): Store {
     expire: (before, limit) => transaction(() => removal.expire(before, limit)),
     earliestEnd: removal.earliestEnd,
     clean: () => transaction(removal.clean),
+    shrink: removal.shrink,
     secret: () =>
       transaction(() => {
         const known = sql(SECRET).get() as { value: string } | undefined;

@@ -142,6 +142,8 @@ export interface Store {
   earliestEnd(): Awaitable<number | undefined>;
   /** Deletes a few rows of what is to be cleaned. */
   clean(): Awaitable<CleanStep>;
+  /** Gives some of the space that nothing uses back to the disk, if it is much; whether there is more. */
+  shrink(): Awaitable<boolean>;
 
   /** Secret of this store, made once: callback tokens are derived from it. */
   secret(): Awaitable<string>;

@@ -9,6 +9,12 @@ const BYTES = 256 * 1024;
 /** Descendants that become unknown with their root at once; those of a larger tree follow in the steps after it. */
 const TREE = 500;
 
+/** Free pages are used again; only when they are many and a large part of the file is it made smaller. */
+const FREE_PAGES = 2_500;
+const FREE_SHARE = 1 / 4;
+/** Pages that one step gives back. */
+const SHRINK_PAGES = 64;
+
 const TARGET = "SELECT pk, parent, ended, gone FROM sessions WHERE id = ?";
 const BEGIN = "UPDATE sessions SET gone = ?, gone_at = ?, due = NULL WHERE pk = ?";
 const BEGIN_BELOW = `UPDATE sessions SET gone = 'ending', gone_at = ?, due = NULL WHERE gone IS NULL AND pk IN (
@@ -64,6 +70,7 @@ export interface Removal {
   expire(before: number, limit: number): readonly string[];
   earliestEnd(): number | undefined;
   clean(): CleanStep;
+  shrink(): boolean;
 }
 
 export function createRemoval({ sql }: Database): Removal {
@@ -117,6 +124,15 @@ export function createRemoval({ sql }: Database): Removal {
       sql(DELETE_OPERATION).run(id);
       sql(gone === "removing" ? DELETE_SESSION : SWEPT).run(pk);
       return { removed: id, more: true };
+    },
+    shrink: () => {
+      const { freelist_count: free } = sql("PRAGMA freelist_count").get() as { freelist_count: number };
+      if (free < FREE_PAGES) return false;
+      const { page_count: pages } = sql("PRAGMA page_count").get() as { page_count: number };
+      if (free < pages * FREE_SHARE) return false;
+      sql(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`).all();
+      // A file of version 1 was made without what this needs.
+      return (sql("PRAGMA freelist_count").get() as { freelist_count: number }).freelist_count < free;
     },
   };
 }
