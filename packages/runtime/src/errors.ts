@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   REMOTE_FAILED: { status: 502, retryable: true },
   SESSION_EXPIRED: { status: 410, retryable: false },
   SESSION_NOT_ACTIVE: { status: 409, retryable: false },
+  SESSION_STRANDED: { status: 409, retryable: false },
   STORE_FULL: { status: 507, retryable: true },
   STORE_LOCKED: { status: 500, retryable: false },
   STORE_UNUSABLE: { status: 500, retryable: false },

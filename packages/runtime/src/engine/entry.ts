@@ -14,6 +14,13 @@ import type {
 } from "./state.ts";
 
 /**
+ * Version of what entries mean, noted with every session. A later one folds the logs of all earlier ones: fields that
+ * are added are optional, and what is no longer written is still read. One that a log needs to be folded otherwise, or
+ * entries that an earlier version would misunderstand, make a new number.
+ */
+export const LOG_FORMAT = 2;
+
+/**
  * The log of a session is a list of entries. Public ones are the events of its stream; `inner` is what only the
  * engine needs of them. The others never leave the store. State is the fold of the log, nothing else.
  */

@@ -19,6 +19,8 @@ export const BASE = "/eve/lead/v1";
 
 export interface TestApp {
   readonly app: Hono;
+  /** Lets go of the store before the test ends. */
+  close(): Promise<void>;
   readonly host: Host;
   readonly registry: Registry;
   readonly tokens: CallbackTokens;
@@ -41,6 +43,8 @@ export interface TestAppOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly mode?: "development" | "production";
   readonly leaseMs?: number;
+  /** Of the store; default: in memory. */
+  readonly file?: string;
 }
 
 /** A member named `lead` with a tool, a local subagent and a peer, served without a socket. */
@@ -51,6 +55,7 @@ export async function createTestApp({
   env = {},
   mode = "development",
   leaseMs,
+  file = ":memory:",
 }: TestAppOptions = {}): Promise<TestApp> {
   const registry = createRegistry(manifestSchema.parse(MANIFEST), {
     "agent.ts": defineAgent(model === undefined ? {} : { model }),
@@ -61,7 +66,7 @@ export async function createTestApp({
     }),
     "subagents/peer.ts": defineWorkspaceAgent({ name: "far" }),
   });
-  const store = openSqliteStore(":memory:");
+  const store = openSqliteStore(file);
   const tokens = createCallbackTokens(await store.secret());
   const logged: string[] = [];
   const modelFacts = () => ({ modelId: "test/model", offline: false });
@@ -89,7 +94,12 @@ export async function createTestApp({
     now: Date.now,
     onError: (error) => logged.push(String(error)),
   });
-  onTestFinished(() => host.close());
+  let closed = false;
+  const close = async (): Promise<void> => {
+    if (!closed) await host.close();
+    closed = true;
+  };
+  onTestFinished(close);
   const app = createApp({
     host,
     registry,
@@ -116,6 +126,7 @@ export async function createTestApp({
     });
   return {
     app,
+    close,
     host,
     registry,
     tokens,

@@ -69,7 +69,7 @@ export function createSqliteStore(database: Database): Store {
       }),
     accept: (sessionId, id, input, digest) =>
       transaction(() => {
-        const session = sessions.find(sessionId);
+        const session = sessions.findReadable(sessionId);
         if (session === undefined || session.gone === "ending" || session.gone === "removing") return "unknown";
         if (session.ended === 1) return "ended";
         if (!mail.insert(session.pk, id, input, digest)) {
@@ -82,7 +82,7 @@ export function createSqliteStore(database: Database): Store {
     commit: (request) => transaction(() => commit(request)),
     // The log only grows, so what is read of it fits together without a transaction.
     load: (sessionId, through) => {
-      const session = sessions.find(sessionId);
+      const session = sessions.findReadable(sessionId);
       if (session === undefined || (session.gone !== null && session.gone !== "ending")) return undefined;
       const last = through === undefined ? session.version - 1 : log.seqOfEvent(session.pk, through);
       if (last === undefined) return undefined;
