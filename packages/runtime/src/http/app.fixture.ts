@@ -163,16 +163,13 @@ export const byHeader: Authenticator = Object.assign(
   { challenge: 'Name realm="test"' },
 );
 
-/** Says the same to every model call. */
+/** Says the same to every model call, and as every summary. */
 export function saying(text: string): Perform {
-  return async () => ({
-    kind: "model.responded",
-    text,
-    reasoning: "",
-    finishReason: "stop",
-    calls: [],
-    usage: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 },
-  });
+  const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  return async ({ kind }) =>
+    kind === "compact"
+      ? { kind: "compaction.finished", summary: text, usage }
+      : { kind: "model.responded", text, reasoning: "", finishReason: "stop", calls: [], usage };
 }
 
 /** Never answers; ends when it is aborted. */
