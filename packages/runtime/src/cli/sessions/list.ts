@@ -1,6 +1,6 @@
 import type { SessionHead } from "../../engine/ports.ts";
 import type { StoreReader } from "../../host/sql/store.ts";
-import { toSummary } from "../../http/session/archive.ts";
+import { toSummary } from "../../http/session/summary.ts";
 import type { ListOptions } from "./parse-command.ts";
 import { toAge, toLine } from "./printable.ts";
 import { readFirstMessage } from "./read-events.ts";

@@ -1,6 +1,6 @@
 import type { StoreReader } from "../../host/sql/store.ts";
 import type { StreamEvent } from "../../protocol/events.ts";
-import { toSummary } from "../../http/session/archive.ts";
+import { toSummary } from "../../http/session/summary.ts";
 import { cut, toPrintable } from "./printable.ts";
 import { readEvents } from "./read-events.ts";
 import { renderEvent, type Said } from "./render-event.ts";

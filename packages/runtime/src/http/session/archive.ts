@@ -3,6 +3,7 @@ import { AgentError } from "../../errors.ts";
 import { owns } from "../authenticate.ts";
 import { createExportStream } from "./export-stream.ts";
 import type { RouteContext } from "./routes.ts";
+import { toSummary } from "./summary.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
@@ -64,21 +65,6 @@ export function checkKept({ swept }: SessionHead): void {
 
 function unknown(): AgentError {
   return new AgentError("NOT_FOUND", "There is no such session.", { fix: "Check its id." });
-}
-
-/** What is told of a session without reading its events. */
-export function toSummary(head: SessionHead): Record<string, unknown> {
-  const { sessionId, agentName, status, createdAt, updatedAt, endedAt, nextIndex, parentSessionId } = head;
-  return {
-    sessionId,
-    agentName,
-    status,
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
-    ...(endedAt === undefined ? {} : { endedAt: new Date(endedAt).toISOString() }),
-    ...(parentSessionId === undefined ? {} : { parentSessionId }),
-    events: nextIndex,
-  };
 }
 
 function readLimit(text: string | undefined): number {

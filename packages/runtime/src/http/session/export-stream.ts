@@ -1,5 +1,5 @@
 import type { SessionHead, StoredEvent } from "../../engine/ports.ts";
-import { toSummary } from "./archive.ts";
+import { toSummary } from "./summary.ts";
 
 export const EXPORT_VERSION = 1;
 /** A host, or a store that is only read. */
