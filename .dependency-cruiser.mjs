@@ -10,7 +10,8 @@ const MAY_IMPORT = {
   discover: ["define"],
   compile: ["define", "discover"],
   vercel: ["discover"],
-  cli: ["define", "discover", "compile"],
+  // `eve sessions` uses the store of a member, and serves one that does not run.
+  cli: ["define", "discover", "compile", "engine", "host", "http"],
   // Run time, left to right. `engine` is pure and stands first: its own rule lets it import nothing.
   engine: ["protocol"],
   registry: ["define", "engine"],

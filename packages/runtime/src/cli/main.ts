@@ -1,4 +1,5 @@
 import { messageOf, AgentError } from "../errors.ts";
+import { isUsageError } from "./usage-error.ts";
 
 type Command = (args: string[]) => Promise<number>;
 
@@ -6,24 +7,29 @@ type Command = (args: string[]) => Promise<number>;
 const COMMANDS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>> = {
   build: { summary: "Compile the member in this folder", load: async () => (await import("./build.ts")).build },
   dev: { summary: "Serve the member and follow its changes", load: async () => (await import("./dev/dev.ts")).dev },
+  sessions: {
+    summary: "List, show, export, delete, retry and fork sessions",
+    load: async () => (await import("./sessions/sessions.ts")).sessions,
+  },
   start: { summary: "Serve the last build", load: async () => (await import("./start.ts")).start },
 };
 
 const HELP = `Usage: eve <command> [flags]
 
 ${Object.entries(COMMANDS)
-  .map(([name, { summary }]) => `  ${name.padEnd(8)}${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
   .join("\n")}
-  help    Show this text
+  help      Show this text
 
 Run it in the folder of a member (agents/<name>).
   eve build --json                      Print the result as JSON
   eve dev|start --host <h> --port <n>   Listen there (127.0.0.1, 4000)
   eve dev --inspect[=[<host>:]<port>]   Let a debugger connect (127.0.0.1:9229)
+  eve sessions help                     What there is to do with sessions
 `;
 
 /**
- * Runs the command line (`eve build`, `eve dev`, `eve start`, `eve help`).
+ * Runs the command line (`eve build`, `eve dev`, `eve sessions`, `eve start`, `eve help`).
  *
  * @param args Arguments after the program's name.
  * @returns the exit code: 0, 1 for a failure, 2 for a command or flag that does not exist.
@@ -53,9 +59,4 @@ export async function main(args: readonly string[]): Promise<number> {
     );
     return 1;
   }
-}
-
-/** What `parseArgs` throws. */
-function isUsageError(error: unknown): error is Error {
-  return error instanceof Error && String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS");
 }

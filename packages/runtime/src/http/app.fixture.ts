@@ -14,6 +14,7 @@ import { createRegistry, type Registry } from "../registry/registry.ts";
 import { createCallbackTokens, type CallbackTokens } from "../transport/callback-token.ts";
 import type { ScriptedModel } from "../testing/scripted-model.ts";
 import { createApp } from "./app.ts";
+import { createOperatorTokens, type OperatorTokens } from "./operator-token.ts";
 
 export const BASE = "/eve/lead/v1";
 
@@ -24,6 +25,7 @@ export interface TestApp {
   readonly host: Host;
   readonly registry: Registry;
   readonly tokens: CallbackTokens;
+  readonly operator: OperatorTokens;
   readonly logged: readonly string[];
   /** Sends JSON to a path below the base; `as` is the caller's name. */
   post(path: string, body?: unknown, options?: { readonly as?: string }): Promise<Response>;
@@ -67,7 +69,9 @@ export async function createTestApp({
     "subagents/peer.ts": defineWorkspaceAgent({ name: "far" }),
   });
   const store = openSqliteStore(file);
-  const tokens = createCallbackTokens(await store.secret());
+  const secret = await store.secret();
+  const tokens = createCallbackTokens(secret);
+  const operator = createOperatorTokens(secret);
   const logged: string[] = [];
   const modelFacts = () => ({ modelId: "test/model", offline: false });
   const host = createSqlHost({
@@ -105,6 +109,7 @@ export async function createTestApp({
     registry,
     auth,
     tokens,
+    operator,
     env,
     modelFacts,
     durable: true,
@@ -130,6 +135,7 @@ export async function createTestApp({
     host,
     registry,
     tokens,
+    operator,
     logged,
     get,
     post,

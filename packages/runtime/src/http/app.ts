@@ -11,6 +11,7 @@ import { toAgentInfo } from "./agent-info.ts";
 import { authenticate, type Variables } from "./authenticate.ts";
 import { receiveCallback } from "./callback-route.ts";
 import { toInternalProblem, toProblem } from "./problem.ts";
+import type { OperatorTokens } from "./operator-token.ts";
 import { createSessionRoutes } from "./session/routes.ts";
 import { relaySubagentStream } from "./subagent-stream-route.ts";
 
@@ -19,6 +20,7 @@ export interface AppOptions {
   readonly registry: Registry;
   readonly auth: readonly Authenticator[];
   readonly tokens: CallbackTokens;
+  readonly operator: OperatorTokens;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly modelFacts: (nodeId: string) => ModelFacts;
   /** Whether sessions outlive the process. `health` and `info` say when they do not. */
@@ -67,7 +69,7 @@ function createApi(options: AppOptions): Hono<{ Variables: Variables }> {
   const checkCallback = (url: string): void => {
     if (options.mode === "production") checkCallbackUrl(url, { env: options.env, own: options.origin() });
   };
-  api.use("*", authenticate(auth, member));
+  api.use("*", authenticate(auth, member, options.operator));
   api.get("/info", (c) => c.json(toAgentInfo(registry.manifest, options)));
   const agentName = registry.root.manifest.name;
   api.route("/session", createSessionRoutes({ host, agentName, checkCallback, leaseMs: options.leaseMs }));

@@ -18,6 +18,7 @@ import { createApp } from "./app.ts";
 import { checkEnv } from "./check-env.ts";
 import { createFault } from "./fault.ts";
 import { isQuiet } from "./is-quiet.ts";
+import { createOperatorTokens } from "./operator-token.ts";
 import { readRetention } from "./retention.ts";
 import { newUlid } from "./unique-id.ts";
 
@@ -68,7 +69,9 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
   const name = registry.manifest.member;
   const lock = lockStore(join(storeFolder, "store.lock"));
   const store = openStore(join(storeFolder, "store.db"), lock.release);
-  const tokens = createCallbackTokens(await store.secret());
+  const secret = await store.secret();
+  const tokens = createCallbackTokens(secret);
+  const operator = createOperatorTokens(secret);
   const modelFacts = (nodeId: string): ModelFacts => {
     const { model, reasoning } = registry.node(nodeId);
     return { ...describeModel(model, env), ...(reasoning && { reasoning }) };
@@ -119,6 +122,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
       registry,
       auth: channel === undefined ? [localDev()] : (modules[channel] as EveChannelDefinition).auth,
       tokens,
+      operator,
       env,
       modelFacts,
       durable: !isTemporary,

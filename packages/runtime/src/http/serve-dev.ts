@@ -61,7 +61,7 @@ async function start(bundle: Bundle): Promise<void> {
   // The proxy before it reuses connections: one that is closed while a request is on its way loses that request.
   if ("keepAliveTimeout" in server) server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  created.describe({ pid: process.ppid, port: Number(env.PORT) });
+  created.describe({ pid: process.ppid, host: env.HOST, port: Number(env.PORT) });
   member = created;
   await created.start();
   await send({ type: "listening", port: (server.address() as AddressInfo).port });

@@ -35,7 +35,7 @@ export async function serve(bundle: Bundle): Promise<Member> {
   });
   const server = createAdaptorServer({ fetch: (request) => member.fetch(request) });
   ({ port } = await listen(server, port, hostname));
-  member.describe({ pid: process.pid, port });
+  member.describe({ pid: process.pid, host: hostname, port });
   await member.start();
 
   const stop = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { migrate } from "./migrations.ts";
+import { checkVersion, migrate } from "./migrations.ts";
 import { toOpenProblem } from "./unusable.ts";
 
 /** A connection to the file of a store, with its prepared statements. */
@@ -26,6 +26,24 @@ export interface Database {
  */
 export function openDatabase(file: string): Database {
   return connect(open(file));
+}
+
+/**
+ * Opens the file of a store to be read, whoever else uses it: it is never written, migrated or created.
+ *
+ * @throws AgentError `STORE_UNUSABLE` when the file is missing, corrupt, or of another version.
+ */
+export function openReadOnlyDatabase(file: string): Database {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(file, { readOnly: true });
+    db.exec("PRAGMA busy_timeout = 5000;");
+    checkVersion(db);
+    return connect(db);
+  } catch (error) {
+    db?.close();
+    throw toOpenProblem(error);
+  }
 }
 
 /** A connection that is open and set up. */

@@ -101,18 +101,36 @@ export function migrate(db: DatabaseSync): void {
   db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
   // A file that can be read and not written must not be found out by the first message.
   db.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE; ROLLBACK;");
-  const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
-  if (version > MIGRATIONS.length) {
-    throw new AgentError(
-      "STORE_UNUSABLE",
-      `The store is of version ${version}; this runtime knows up to ${MIGRATIONS.length}.`,
-      {
-        fix: "Run the runtime that wrote it, or point EVE_STORE at another folder.",
-        data: { version },
-      },
-    );
-  }
+  const version = readVersion(db);
   MIGRATIONS.slice(version).forEach((statements, offset) => {
     db.exec(`BEGIN IMMEDIATE; ${statements} PRAGMA user_version = ${version + offset + 1}; COMMIT;`);
   });
+}
+
+/**
+ * Refuses a file of another version than the current one.
+ *
+ * @throws AgentError `STORE_UNUSABLE`
+ */
+export function checkVersion(db: DatabaseSync): void {
+  const version = readVersion(db);
+  if (version === MIGRATIONS.length) return;
+  const what = version === 0 ? "The file holds no store yet" : `The store is of the earlier version ${version}`;
+  throw new AgentError("STORE_UNUSABLE", `${what}; what is read here is version ${MIGRATIONS.length}.`, {
+    fix: "Start its member once (`eve dev` or `eve start`): that brings the store to this version.",
+    data: { version },
+  });
+}
+
+function readVersion(db: DatabaseSync): number {
+  const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (version <= MIGRATIONS.length) return version;
+  throw new AgentError(
+    "STORE_UNUSABLE",
+    `The store is of version ${version}; this runtime knows up to ${MIGRATIONS.length}.`,
+    {
+      fix: "Run the runtime that wrote it, or point EVE_STORE at another folder.",
+      data: { version },
+    },
+  );
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { OpenInput } from "../../engine/input.ts";
-import { openDatabase, type Database } from "./database.ts";
-import { StaleVersion, type Commit, type Store, type Written } from "./store.ts";
+import { openDatabase, openReadOnlyDatabase, type Database } from "./database.ts";
+import { StaleVersion, type Commit, type Store, type StoreReader, type Written } from "./store.ts";
 import { createHeadTable } from "./tables/heads.ts";
 import { createLogTable } from "./tables/log.ts";
 import { createMailTable } from "./tables/mail.ts";
@@ -22,6 +22,18 @@ const INSERT_SECRET = "INSERT INTO meta (key, value) VALUES ('secret', ?)";
  */
 export function openSqliteStore(file: string): Store {
   return createSqliteStore(openDatabase(file));
+}
+
+/**
+ * Opens the store of one member to be read, also while the member runs: readers and the writer wait for nobody.
+ *
+ * @throws AgentError `STORE_UNUSABLE` when the file is missing, corrupt, or of another version.
+ */
+export function openSqliteReader(file: string): StoreReader {
+  const database = openReadOnlyDatabase(file);
+  const { head, list, descendants, startingWith, events, load, close } = createSqliteStore(database);
+  const secret = (): string | undefined => readSecret(database);
+  return { head, list, descendants, startingWith, events, load, close, secret };
 }
 
 /** The store of one member on a connection. */
@@ -103,6 +115,7 @@ export function createSqliteStore(database: Database): Store {
     head: heads.head,
     list: heads.list,
     descendants: heads.descendants,
+    startingWith: heads.startingWith,
     active: (after = 0, limit) => sessions.active(after, limit),
     due: (now, after = { due: 0, row: 0 }, limit) => sessions.due(now, after, limit),
     nextDue: sessions.nextDue,
@@ -122,14 +135,18 @@ export function createSqliteStore(database: Database): Store {
     shrink: removal.shrink,
     secret: () =>
       transaction(() => {
-        const known = sql(SECRET).get() as { value: string } | undefined;
-        if (known !== undefined) return known.value;
+        const known = readSecret(database);
+        if (known !== undefined) return known;
         const value = randomBytes(32).toString("base64url");
         sql(INSERT_SECRET).run(value);
         return value;
       }),
     close: database.close,
   });
+}
+
+function readSecret({ sql }: Database): string | undefined {
+  return (sql(SECRET).get() as { value: string } | undefined)?.value;
 }
 
 /** Says of every failure whether the store is to blame, and keeps it from the next who asks. */

@@ -125,6 +125,8 @@ export interface Store {
     readonly cursor?: string;
   }): Awaitable<SessionList>;
   descendants(sessionId: string): Awaitable<readonly string[]>;
+  /** Ids that begin so, of the sessions that are known, up to `limit` of them. */
+  startingWith(beginning: string, limit: number): Awaitable<readonly string[]>;
   /** Sessions with effects to run or messages to process. */
   active(after: number | undefined, limit: number): Awaitable<readonly Listed<number>[]>;
   /** Sessions whose time has come, the earliest first. */
@@ -148,6 +150,15 @@ export interface Store {
   /** Secret of this store, made once: callback tokens are derived from it. */
   secret(): Awaitable<string>;
   close(): Awaitable<void>;
+}
+
+/** What can be asked of a store that is opened to be read only. */
+export interface StoreReader extends Pick<
+  Store,
+  "head" | "list" | "descendants" | "startingWith" | "events" | "load" | "close"
+> {
+  /** `undefined` when no member has opened the store yet. */
+  secret(): Awaitable<string | undefined>;
 }
 
 /** Place of a session in the order of what is due. */

@@ -3,7 +3,7 @@ import { AgentError } from "../../errors.ts";
 import { owns } from "../authenticate.ts";
 import { createExportStream } from "./export-stream.ts";
 import type { RouteContext } from "./routes.ts";
-import { toSummary } from "./session-summary.ts";
+import { toSummary } from "./summary.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
@@ -23,11 +23,7 @@ export async function listSessions(c: RouteContext, host: Host): Promise<Respons
 /** `GET <base>/session/:id/export` (beyond the protocol): all events of a session and of those below it, as NDJSON. */
 export async function exportSession(c: RouteContext, host: Host): Promise<Response> {
   const head = await ownHead(c, host);
-  if (head.swept === true) {
-    throw new AgentError("SESSION_EXPIRED", "The events of this session are deleted.", {
-      fix: "Export a session before its time to be kept is over.",
-    });
-  }
+  checkKept(head);
   const { sessionId } = head;
   const stream = createExportStream(host, [sessionId, ...(await host.descendants(sessionId))]);
   return new Response(stream, {
@@ -57,6 +53,14 @@ export async function ownHead(c: RouteContext, host: Host): Promise<SessionHead>
   const head = await host.head(c.req.param("id")!);
   if (!owns(head, c.get("principal"))) throw unknown();
   return head;
+}
+
+/** @throws AgentError `SESSION_EXPIRED` */
+export function checkKept({ swept }: SessionHead): void {
+  if (swept !== true) return;
+  throw new AgentError("SESSION_EXPIRED", "The events of this session are deleted.", {
+    fix: "Export a session before its time to be kept is over.",
+  });
 }
 
 function unknown(): AgentError {

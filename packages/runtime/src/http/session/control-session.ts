@@ -3,7 +3,7 @@ import type { DeliveryOutcome, Host } from "../../engine/ports.ts";
 import type { SessionState } from "../../engine/state.ts";
 import { AgentError } from "../../errors.ts";
 import { cancelSchema, emptySchema, resetSchema, retrySchema } from "../../protocol/wire.ts";
-import { owns } from "../authenticate.ts";
+import { actsAs, owns } from "../authenticate.ts";
 import { readBody } from "../read-body.ts";
 import { newUlid } from "../unique-id.ts";
 import type { RouteContext } from "./routes.ts";
@@ -54,7 +54,7 @@ export async function retryTurn(c: RouteContext, host: Host): Promise<Response> 
       fix: "Send a message instead.",
     });
   }
-  const principal = c.get("principal");
+  const principal = actsAs(c.get("principal"), failed.principal);
   // One retry of each failed turn: asking twice is asking once.
   await deliver(c, host, `retry:${failed.turnId}`, { kind: "retry", turnId: failed.turnId, principal });
   c.header("cache-control", "no-store");

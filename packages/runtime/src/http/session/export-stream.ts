@@ -1,7 +1,15 @@
-import type { Host } from "../../engine/ports.ts";
-import { toSummary } from "./session-summary.ts";
+import type { SessionHead, StoredEvent } from "../../engine/ports.ts";
+import { toSummary } from "./summary.ts";
 
 export const EXPORT_VERSION = 1;
+/** A host, or a store that is only read. */
+export interface ExportSource {
+  head(sessionId: string): Awaitable<SessionHead | undefined>;
+  events(sessionId: string, from: number, limit: number, maxLength: number): Awaitable<readonly StoredEvent[]>;
+}
+
+type Awaitable<T> = T | Promise<T>;
+
 const PAGE = 256;
 const PAGE_LENGTH = 256 * 1024;
 
@@ -9,7 +17,7 @@ const PAGE_LENGTH = 256 * 1024;
  * The sessions one after the other: a line that says which, then its events as its stream has them. Each is read up to
  * where it was when its turn came, a page whenever the reader took the last one.
  */
-export function createExportStream(host: Host, sessionIds: readonly string[]): ReadableStream<Uint8Array> {
+export function createExportStream(host: ExportSource, sessionIds: readonly string[]): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const lines = exportLines(host, sessionIds);
   return new ReadableStream<Uint8Array>(
@@ -25,7 +33,7 @@ export function createExportStream(host: Host, sessionIds: readonly string[]): R
   );
 }
 
-async function* exportLines(host: Host, sessionIds: readonly string[]): AsyncGenerator<string, undefined> {
+async function* exportLines(host: ExportSource, sessionIds: readonly string[]): AsyncGenerator<string, undefined> {
   for (const sessionId of sessionIds) {
     const head = await host.head(sessionId);
     if (head === undefined) continue;

@@ -2,6 +2,7 @@ import type { Host } from "../../engine/ports.ts";
 import type { HistoryItem } from "../../engine/state.ts";
 import { AgentError } from "../../errors.ts";
 import { forkSchema } from "../../protocol/wire.ts";
+import { actsAs } from "../authenticate.ts";
 import { readBody } from "../read-body.ts";
 import { ownHead } from "./archive.ts";
 import { toOperationKey, usedBefore } from "./delivery.ts";
@@ -13,11 +14,11 @@ import type { RouteContext } from "./routes.ts";
  */
 export async function forkSession(c: RouteContext, host: Host): Promise<Response> {
   const { at, operationId } = await readBody(c, forkSchema);
-  const { sessionId, nextIndex } = await ownHead(c, host);
+  const { sessionId, nextIndex, owner } = await ownHead(c, host);
   const index = at ?? nextIndex - 1;
   const state = await host.stateAt(sessionId, index);
   if (state === undefined) throw noSuchEvent(index, nextIndex);
-  const principal = c.get("principal");
+  const principal = actsAs(c.get("principal"), owner);
   const { nodeId, agentName } = state;
   const operation =
     operationId === undefined

@@ -10,6 +10,8 @@ const ONE = `${HEAD} WHERE id = ?`;
 const ID = "SELECT id FROM sessions WHERE pk = ?";
 const PAGE = `${HEAD} WHERE pk < ? AND parent IS NULL AND gone IS NULL ORDER BY pk DESC LIMIT ?`;
 const PAGE_OF_OWNER = `${HEAD} WHERE owner_key = ? AND pk < ? AND parent IS NULL AND gone IS NULL ORDER BY pk DESC LIMIT ?`;
+const STARTING_WITH = `SELECT id FROM sessions WHERE id >= ? AND id < ? AND (gone IS NULL OR gone IN ('sweeping', 'swept'))
+  ORDER BY id LIMIT ?`;
 const BELOW = `WITH RECURSIVE tree (pk, id, depth) AS (
     SELECT pk, id, 0 FROM sessions WHERE id = ? AND gone IS NULL
     UNION ALL
@@ -37,6 +39,7 @@ export interface HeadTable {
   head(sessionId: string): SessionHead | undefined;
   list(request: { readonly owner?: Principal; readonly limit: number; readonly cursor?: string }): SessionList;
   descendants(sessionId: string): readonly string[];
+  startingWith(beginning: string, limit: number): readonly string[];
 }
 
 export function createHeadTable({ sql }: Database): HeadTable {
@@ -59,8 +62,14 @@ export function createHeadTable({ sql }: Database): HeadTable {
         ...(found.length > rows.length && rows.length > 0 ? { cursor: String(rows.at(-1)!.pk) } : {}),
       };
     },
-    descendants: (sessionId) => (sql(BELOW).all(sessionId) as unknown as { id: string }[]).map(({ id }) => id),
+    descendants: (sessionId) => ids(sql(BELOW).all(sessionId)),
+    // The last of all characters ends every id that begins so.
+    startingWith: (beginning, limit) => ids(sql(STARTING_WITH).all(beginning, `${beginning}\u{10ffff}`, limit)),
   };
+}
+
+function ids(rows: unknown): string[] {
+  return (rows as { id: string }[]).map(({ id }) => id);
 }
 
 /** What two principals have in common who are the same one. */
