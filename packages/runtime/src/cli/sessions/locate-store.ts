@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { discoverWorkspace, envFilesOf, resolveEnv, type Env } from "../../discover/index.ts";
+import { discoverWorkspace, envFilesOf, resolveEnv, type Env, type WorkspaceMember } from "../../discover/index.ts";
 import { AgentError } from "../../errors.ts";
 import { usageError } from "../usage-error.ts";
 import type { Place } from "./parse-command.ts";
@@ -21,7 +21,7 @@ export interface StorePlace {
  * `CONFIG_INVALID` when a `.env` file can not be read.
  */
 export function locateStore({ member, store }: Place, cwd: string, env: Env): StorePlace {
-  const folder = store === undefined ? folderOf(memberDir(member, cwd), env) : resolve(cwd, store);
+  const folder = store === undefined ? folderOf(member, cwd, env) : resolve(cwd, store);
   const file = join(folder, "store.db");
   const below = relative(cwd, folder) || ".";
   const shown = below.startsWith("..") ? folder : below;
@@ -33,13 +33,14 @@ export function locateStore({ member, store }: Place, cwd: string, env: Env): St
   return { folder, file, shown };
 }
 
-function folderOf(dir: string, env: Env): string {
-  const { EVE_STORE } = resolveEnv(envFilesOf(dir, discoverWorkspace(dir)?.root), env);
+function folderOf(member: string | undefined, cwd: string, env: Env): string {
+  const workspace = discoverWorkspace(cwd);
+  const dir = memberDir(member, cwd, workspace?.members ?? []);
+  const { EVE_STORE } = resolveEnv(envFilesOf(dir, workspace?.root), env);
   return resolve(dir, EVE_STORE ?? ".eve/store");
 }
 
-function memberDir(name: string | undefined, cwd: string): string {
-  const members = discoverWorkspace(cwd)?.members ?? [];
+function memberDir(name: string | undefined, cwd: string, members: readonly WorkspaceMember[]): string {
   const known = members.map((member) => member.name).join(", ");
   if (name !== undefined) {
     const dir = members.find((member) => member.name === name)?.dir;
