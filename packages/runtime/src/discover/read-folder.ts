@@ -19,7 +19,15 @@ export function readFolder(folder: string): Entry[] {
     .filter((name) => !IGNORED.test(name))
     .sort()
     .map((name) => ({ name, path: join(folder, name), folder: isFolder(join(folder, name)) }))
-    .filter((entry) => !entry.folder || readFolder(entry.path).length > 0);
+    .filter((entry) => !entry.folder || holdsSomething(entry.path));
+}
+
+/** Stops at the first: a folder of packages is large. */
+function holdsSomething(folder: string): boolean {
+  return list(folder).some((name) => {
+    const path = join(folder, name);
+    return !IGNORED.test(name) && (!isFolder(path) || holdsSomething(path));
+  });
 }
 
 export function isFolder(path: string): boolean {

@@ -6,8 +6,8 @@ import { createAlarm, schedule, type Schedule } from "./alarm.ts";
 import { createCleaner } from "./cleaner.ts";
 import { createComplaints } from "./complaints.ts";
 import { fold } from "./fold.ts";
-import { forEachSession } from "./resume.ts";
-import type { DuePosition, Listed, Store } from "./store.ts";
+import { forEachSession, type ReadPage } from "./resume.ts";
+import type { DuePosition, Store } from "./store.ts";
 import { isStoreProblem } from "./unusable.ts";
 
 /** Idle sessions kept in memory; any other is folded again from its log when it is needed. */
@@ -72,35 +72,47 @@ export function createSqlHost(options: SqlHostOptions): Host {
     },
     onError: (error) => complain(error, undefined),
   });
-  const alarm = createAlarm({ now, schedule: options.schedule ?? schedule, ring: () => void onTime() });
+  const alarm = createAlarm({ now, schedule: options.schedule ?? schedule, ring: () => ring() });
 
-  /** Takes up what an earlier process left, tells sessions that their time has come, and looks when to do so next. */
-  const onTime = async (): Promise<void> => {
+  let ringing: Promise<void> | undefined;
+  let rangAgain = false;
+  /** What the time asks for, once at a time: the first time it is everything that an earlier process left. */
+  const ring = (): void => {
+    rangAgain = ringing !== undefined;
+    clean();
+    ringing ??= tellSessions()
+      .catch(afterFailure)
+      .finally(() => {
+        ringing = undefined;
+        if (rangAgain && !closed) ring();
+      });
+  };
+  const tellSessions = async (): Promise<void> => {
     const time = now();
-    const readActive = async (after: number | undefined, limit: number): Promise<readonly Listed<number>[]> =>
-      store.active(after, limit);
-    const readDue = async (after: DuePosition | undefined, limit: number): Promise<readonly Listed<DuePosition>[]> =>
-      store.due(time, after, limit);
-    try {
-      if (!resumed) await forEachSession(readActive, (sessionId) => awake(sessionId, "wake"), isClosed);
-      resumed = true;
-      await forEachSession(readDue, (sessionId) => awake(sessionId, "tell"), isClosed);
-      // Those of `time` that are still due were told, and nothing came of it.
-      const { at, overdue } = await store.nextDue(time);
-      if (at !== undefined) alarm.set(at);
-      if (overdue) alarm.set(time + TELL_AGAIN_MS);
-      await clean();
-    } catch (error) {
-      if (closed) return;
-      complain(error, undefined);
-      alarm.set(now() + AFTER_FAILURE_MS);
+    if (!resumed) {
+      const readActive: ReadPage<number> = async (after, limit) => store.active(after, limit);
+      await forEachSession(readActive, (sessionId) => awake(sessionId, "wake"), isClosed);
     }
+    resumed = true;
+    const readDue: ReadPage<DuePosition> = async (after, limit) => store.due(time, after, limit);
+    await forEachSession(readDue, (sessionId) => awake(sessionId, "tell"), isClosed);
+    if (closed) return;
+    // Those of `time` that are still due were told, and nothing came of it.
+    const { at, overdue } = await store.nextDue(time);
+    if (at !== undefined) alarm.set(at);
+    if (overdue) alarm.set(time + TELL_AGAIN_MS);
+  };
+  /** Not waited for: to delete much takes long. */
+  const clean = (): void => {
+    if (closed) return;
+    cleaner.run().then((look) => look !== undefined && alarm.set(look), afterFailure);
+  };
+  const afterFailure = (error: unknown): void => {
+    if (closed) return;
+    complain(error, undefined);
+    alarm.set(now() + AFTER_FAILURE_MS);
   };
   const isClosed = (): boolean => closed;
-  const clean = async (): Promise<void> => {
-    const look = closed ? undefined : await cleaner.run();
-    if (look !== undefined) alarm.set(look);
-  };
 
   const actorOptions: ActorOptions = {
     ...options,
@@ -129,7 +141,7 @@ export function createSqlHost(options: SqlHostOptions): Host {
   };
 
   return {
-    start: async () => void onTime(),
+    start: async () => ring(),
     open: async ({ operationKey, digest, input }) => {
       const opened = await written(() =>
         store.create({
@@ -173,13 +185,13 @@ export function createSqlHost(options: SqlHostOptions): Host {
       if (outcome !== "removed") return outcome;
       for (const id of [sessionId, ...below]) changed(id);
       await awake(sessionId, "wake");
-      clean().catch((error: unknown) => complain(error, undefined));
+      clean();
       return outcome;
     },
     close: async (graceMs = 0) => {
       closed = true;
       alarm.stop();
-      await cleaner.stop();
+      await Promise.all([ringing, cleaner.stop()]);
       const enough = new AbortController();
       const grace = delay(graceMs, undefined, { signal: enough.signal }).catch(() => {});
       await Promise.all([...actors.values()].map((actor) => actor.stop(grace)));
