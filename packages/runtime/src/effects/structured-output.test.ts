@@ -45,6 +45,32 @@ describe("readOutput", () => {
   });
 });
 
+describe("a schema that some caller sent does not hold up the member:", () => {
+  const doubled = Object.fromEntries(
+    Array.from({ length: 40 }, (_, n) => {
+      const next = { $ref: `#/$defs/d${n + 1}` };
+      return [`d${n}`, { allOf: [next, next] }];
+    }),
+  );
+  test.each([
+    ["a pattern that backtracks", { type: "string", pattern: "^(a+)+$" }, `${"a".repeat(60)}!`],
+    ["references that double", { $ref: "#/$defs/d0", $defs: { ...doubled, d40: { type: "number" } } }, 1],
+    ["a reference to itself", { $ref: "#" }, 1],
+  ])("%s", { timeout: 10_000 }, (_, schema, value) => {
+    expect(outputSchemaProblem(schema)).toBeUndefined();
+    expect(readOutput(JSON.stringify(value), schema)).toEqual({
+      valid: false,
+      problem: expect.stringMatching(/^it can not be checked/),
+    });
+  });
+
+  test("the model is not told of everything that is wrong with a long list", () => {
+    const schema = { type: "array", items: { type: "string" } };
+    const output = readOutput(JSON.stringify(Array.from({ length: 500 }, (_, n) => n)), schema);
+    expect(output).toEqual({ valid: false, problem: expect.stringMatching(/^0: .*; and 490 more$/) });
+  });
+});
+
 test("outputSchemaProblem says what is wrong with a schema, and nothing of a good one", () => {
   expect(outputSchemaProblem(SCHEMA)).toBeUndefined();
   expect(outputSchemaProblem({ type: "nonsense" })).toEqual(expect.any(String));

@@ -1,14 +1,20 @@
+import { runInNewContext } from "node:vm";
 import * as z from "zod";
 import type { JsonSchema } from "../engine/state.ts";
 import { messageOf } from "../errors.ts";
 
+/** A schema is a caller's: neither a pattern that backtracks nor one that grows by its references holds up a member. */
+const LIMIT_MS = 1_000;
+/** Of what is wrong with a reply: the model reads it, and a caller does. */
+const MAX_PROBLEMS = 10;
+
 /** What is wrong with a schema that a reply is to be checked by; `undefined`: nothing. */
 export function outputSchemaProblem(schema: JsonSchema): string | undefined {
   try {
-    z.fromJSONSchema(schema);
+    inTime(() => z.fromJSONSchema(schema));
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    return toProblem(error);
   }
 }
 
@@ -23,10 +29,28 @@ export function readOutput(
   } catch (error) {
     return { valid: false, problem: `it is no JSON (${messageOf(error)})` };
   }
-  const parsed = z.fromJSONSchema(schema).safeParse(value);
-  if (parsed.success) return { valid: true, value };
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the value"}: ${message}`);
-  return { valid: false, problem: problems.join("; ") };
+  try {
+    const { error } = inTime(() => z.fromJSONSchema(schema).safeParse(value));
+    return error === undefined ? { valid: true, value } : { valid: false, problem: describe(error.issues) };
+  } catch (error) {
+    return { valid: false, problem: `it can not be checked (${toProblem(error)})` };
+  }
+}
+
+function describe(issues: readonly z.core.$ZodIssue[]): string {
+  const problems = issues.map(({ path, message }) => `${path.join(".") || "the value"}: ${message}`);
+  const more = problems.length - MAX_PROBLEMS;
+  return [...problems.slice(0, MAX_PROBLEMS), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+}
+
+/** Only the engine itself can stop what does not return, a pattern that is being matched among it. */
+function inTime<T>(check: () => T): T {
+  return runInNewContext("check()", { check }, { timeout: LIMIT_MS }) as T;
+}
+
+function toProblem(error: unknown): string {
+  if ((error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return "that takes too long";
+  return messageOf(error);
 }
 
 function withoutFence(text: string): string {

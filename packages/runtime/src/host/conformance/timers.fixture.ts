@@ -83,4 +83,29 @@ export function testTimers({ newWorld, open, crash }: Suite): void {
       "session.completed",
     ]);
   });
+
+  test("timers: what was accepted before the time came is done first, also when that takes a second try", async () => {
+    const world = await newWorld();
+    const failed = Promise.withResolvers<void>();
+    let tries: "none yet" | "first" | "later" = "later";
+    const host = await open(world, ok, {
+      sessionTimeoutMs: 1_000,
+      fault: (point) => {
+        if (point === "commit:after" && tries === "none yet") tries = "first";
+        else if (point === "commit:before" && tries === "first") {
+          tries = "later";
+          failed.resolve();
+          throw new Error("Not now.");
+        }
+      },
+    });
+    const { sessionId } = await host.open({ input: opening(undefined) });
+    await host.state(sessionId);
+    tries = "none yet";
+    expect(await host.deliver(sessionId, "d1", message("d1", "hi"))).toBe("accepted");
+    await failed.promise;
+    await world.pass(1_000);
+    const events = await until(host, sessionId, "session.completed");
+    expect(events.map(({ type }) => type)).toContain("turn.completed");
+  });
 }

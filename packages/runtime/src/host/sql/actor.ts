@@ -104,16 +104,17 @@ export function createActor(sessionId: string, options: ActorOptions): Actor {
         }
         for (const run of texts) await storeText(run);
         if (phase !== "open") continue;
-        if (timeWaits) {
-          await apply({ kind: "time.passed" }, {});
-          await record.correctDue();
-          timeWaits = false;
-        }
         if (mailWaits) {
           mailWaits = false;
           for (const mail of await store.mail(sessionId)) await receive(mail);
           // Not before: what waited may be a cancel, and then nothing that a crash stopped runs again.
           followState();
+        }
+        // Behind what was accepted: a session whose time is up does that first.
+        if (timeWaits) {
+          await apply({ kind: "time.passed" }, {});
+          await record.correctDue();
+          timeWaits = false;
         }
       }
       failures = 0;
