@@ -50,12 +50,13 @@ function next(state: SessionState, task: Task | undefined, entry: TaskEntry): Ta
 
 function start(state: SessionState, task: Task | undefined, entry: Extract<TaskEntry, { type: "task.started" }>): Task {
   const { callId, turnId, taskId, name } = entry.data;
-  const { message, nodeId, remote } = entry.inner!;
+  const { message, nodeId, remote, limits } = entry.inner!;
   const call: TaskCall = {
     callId,
     turnId,
     message,
     principal: state.turn!.principal,
+    ...(limits === undefined ? {} : { limits }),
     sent: remote === undefined,
     abandoned: false,
     read: false,
@@ -79,7 +80,12 @@ function settle(task: Task, data: EventData<"task.settled">): Task {
     return call.sent ? [] : [{ ...call, abandoned: true }];
   });
   if (task.status !== "working" || waiting.some((call) => !call.abandoned)) return { ...task, waiting };
-  return { ...task, waiting, status: data.status === "failed" ? "ended" : "idle" };
+  return { ...task, waiting, status: data.status === "failed" && !isOverdue(data) ? "ended" : "idle" };
+}
+
+/** What had its time is not broken: its conversation can be gone on with (§6.11). */
+function isOverdue({ error }: EventData<"task.settled">): boolean {
+  return error?.code === "TASK_TIMEOUT" || error?.code === "TASK_SILENT";
 }
 
 /** What the model reads of a settled call. */

@@ -3,6 +3,8 @@ import type { ChildSettledInput, EffectInput } from "./input.ts";
 import type { Task, TaskCall } from "./state.ts";
 import { emitSettled, stopChild, tellRemote } from "./tasks.ts";
 import { beginStep } from "./step.ts";
+import { overdueText } from "./text.ts";
+import { followWaits } from "./wait.ts";
 
 /** A child's turn ended. One reply settles all calls of its task, once the child has read all of them (§6.3). */
 export function settleCalls(draft: Draft, settled: Omit<ChildSettledInput, "kind">): void {
@@ -57,7 +59,22 @@ function settleAll(
 ): void {
   const task = draft.state.tasks[taskId]!;
   calls.forEach((call, index) => emitSettled(draft, task, call, settled, index === 0));
-  if (calls.length > 0 && draft.state.turn?.phase === "tasks") beginStep(draft);
+  if (calls.length === 0) return;
+  if (draft.state.turn?.phase === "tasks") return beginStep(draft);
+  followWaits(draft);
+}
+
+/** A call had its time: its child's turn is stopped, and the task can be continued (§6.11). */
+export function overdueCall(
+  draft: Draft,
+  { taskId, callId, code }: Extract<EffectInput, { kind: "call.overdue" }>,
+): void {
+  const task = draft.state.tasks[taskId];
+  if (task === undefined || !openCalls(draft, taskId).some((call) => call.callId === callId)) return;
+  // The child's turn is that of all calls of the task that wait.
+  const open = openCalls(draft, taskId);
+  stopChild(draft, task);
+  settleAll(draft, taskId, open, { status: "failed", error: { code, message: overdueText(code, taskId) } });
 }
 
 function openCalls(draft: Draft, taskId: string): readonly TaskCall[] {

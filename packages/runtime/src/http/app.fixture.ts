@@ -74,6 +74,7 @@ export async function createTestApp({
         env,
         tokens,
         publicBase: () => `http://lead.invalid${BASE}`,
+        lastEventAt: async (sessionId) => (await host.head(sessionId))?.updatedAt,
         log: () => {},
       }),
     surroundings: ({ sessionId }) => ({

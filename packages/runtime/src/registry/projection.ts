@@ -1,4 +1,13 @@
-import { AGENT_TOOL_SCHEMA, agentToolDescription } from "../engine/text.ts";
+import {
+  AGENT_TOOL_SCHEMA,
+  agentToolDescription,
+  TASK_CANCEL_DESCRIPTION,
+  TASK_CANCEL_SCHEMA,
+  TASK_CANCEL_TOOL,
+  TASK_WAIT_DESCRIPTION,
+  TASK_WAIT_SCHEMA,
+  TASK_WAIT_TOOL,
+} from "../engine/text.ts";
 import type { RegisteredNode, RegisteredSubagent, RegisteredTool } from "./registry.ts";
 
 /** One tool as the model sees it, and what a call of it reaches. */
@@ -8,7 +17,10 @@ export interface ProjectedTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly target:
     | { readonly kind: "tool"; readonly tool: RegisteredTool }
-    | { readonly kind: "agent"; readonly subagent: RegisteredSubagent };
+    | { readonly kind: "agent"; readonly subagent: RegisteredSubagent }
+    /** What a model that has agents to call can do with its tasks. */
+    | { readonly kind: "task-wait" }
+    | { readonly kind: "task-cancel" };
 }
 
 /** The tools that a node's model may see, from the composition that the build recorded (contract §4). */
@@ -30,5 +42,23 @@ export function projectTools(node: RegisteredNode): ReadonlyMap<string, Projecte
       });
     }
   }
+  if ([...projected.values()].some(({ target }) => target.kind === "agent")) {
+    for (const tool of TASK_TOOLS) projected.set(tool.name, tool);
+  }
   return projected;
 }
+
+const TASK_TOOLS: readonly ProjectedTool[] = [
+  {
+    name: TASK_WAIT_TOOL,
+    description: TASK_WAIT_DESCRIPTION,
+    inputSchema: TASK_WAIT_SCHEMA,
+    target: { kind: "task-wait" },
+  },
+  {
+    name: TASK_CANCEL_TOOL,
+    description: TASK_CANCEL_DESCRIPTION,
+    inputSchema: TASK_CANCEL_SCHEMA,
+    target: { kind: "task-cancel" },
+  },
+];
