@@ -10,6 +10,14 @@ type LimitEffect = Extract<Effect, { kind: "limit" }>;
 
 /** A timer takes no more than 2^31 milliseconds. */
 const LONGEST_MS = 3_600_000;
+/** A remote that does not say within this time what came last is not heard. */
+const ASK_MS = 10_000;
+
+/** The child's last event: what tells it from others, and when it came by the clock of this process. */
+interface Sign {
+  readonly mark: string | undefined;
+  readonly at: number;
+}
 
 /** Waits until a call has had its time: its deadline, or too long without an event of its child (§6.11). */
 export async function watchLimits(
@@ -25,35 +33,42 @@ export async function watchLimits(
     callId,
     code,
   });
-  let heardAt = Date.now();
+  let heard: Sign = { mark: undefined, at: Date.now() };
   for (;;) {
-    const next = Math.min(deadline, heardAt + silenceMs);
+    const next = Math.min(deadline, heard.at + silenceMs);
     if (!(await delay(Math.min(Math.max(0, next - Date.now()), LONGEST_MS), signal))) return undefined;
     if (Date.now() >= deadline) return overdue("TASK_TIMEOUT");
-    if (Date.now() < heardAt + silenceMs) continue;
-    const last = await lastEventAt(member, effect, signal);
+    if (Date.now() < heard.at + silenceMs) continue;
+    const last = await lastSign(member, effect, signal, Math.min(ASK_MS, deadline - Date.now()));
     if (signal.aborted) return undefined;
-    if (last <= heardAt) return overdue("TASK_SILENT");
-    heardAt = last;
+    if (last === undefined || last.mark === heard.mark || last.at <= heard.at) return overdue("TASK_SILENT");
+    heard = last;
   }
 }
 
-/** When the child last showed an event, in milliseconds since the epoch; 0: not that anybody here knows. */
-async function lastEventAt(
+async function lastSign(
   member: Member,
   { remote, childSessionId }: LimitEffect,
   signal: AbortSignal,
-): Promise<number> {
-  if (childSessionId === undefined) return 0;
-  if (remote === undefined) return (await member.lastEventAt(childSessionId)) ?? 0;
+  timeoutMs: number,
+): Promise<Sign | undefined> {
+  if (childSessionId === undefined) return undefined;
+  if (remote === undefined) {
+    const at = await member.lastEventAt(childSessionId);
+    return at === undefined ? undefined : { mark: String(at), at };
+  }
   try {
-    const request = { address: await addressOf(member, remote), signal };
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, timeoutMs))]);
+    const request = { address: await addressOf(member, remote), signal: inTime };
     const response = await openRemoteStream(request, childSessionId, "?startIndex=-1&follow=false");
-    const lines = (await response.text()).split("\n").filter((line) => line.trim() !== "");
-    const last = JSON.parse(lines.at(-1) ?? "{}") as { readonly meta?: { readonly at?: string } };
-    return Date.parse(last.meta?.at ?? "") || 0;
+    if (!response.ok) return undefined;
+    const line = (await response.text()).split("\n").findLast((text) => text.trim() !== "");
+    if (line === undefined) return undefined;
+    const { meta } = JSON.parse(line) as { readonly meta?: { readonly id?: string } };
+    // Its clock is not this one: an event that was not there the last time counts as one of now.
+    return { mark: meta?.id ?? line, at: Date.now() };
   } catch {
     // Who can not be asked is not heard.
-    return 0;
+    return undefined;
   }
 }

@@ -72,9 +72,11 @@ function taskEffects(state: SessionState): Effect[] {
   const effects: Effect[] = [];
   for (const task of Object.values(state.tasks)) {
     const { taskId, remote, childSessionId, waiting } = task;
-    for (const { callId, limits, abandoned } of waiting) {
-      if (limits === undefined || abandoned) continue;
-      effects.push({ id: `limit:${taskId}:${callId}`, kind: "limit", taskId, callId, remote, childSessionId, limits });
+    for (const { callId, limits, abandoned, read } of waiting) {
+      if (limits === undefined || abandoned || read) continue;
+      // Once the child's session is known it can be heard.
+      const id = `limit:${taskId}:${callId}${childSessionId === undefined ? ":unopened" : ""}`;
+      effects.push({ id, kind: "limit", taskId, callId, remote, childSessionId, limits });
     }
     if (remote === undefined) continue;
     const unsent = beingSent(state, task);

@@ -40,8 +40,12 @@ interface Inner {
     readonly message: string;
     readonly limits?: CallLimits;
   };
-  /** `show`: the model reads this result; a reply that settles several calls is shown once (§6.3). */
-  "task.settled": { readonly show: boolean };
+  "task.settled": {
+    /** The model reads this result; a reply that settles several calls is shown once (§6.3). */
+    readonly show: boolean;
+    /** What had its time is not broken: its task can be continued (§6.11). */
+    readonly overdue?: boolean;
+  };
 }
 
 export type PublicEntry = {

@@ -44,7 +44,7 @@ function next(state: SessionState, task: Task | undefined, entry: TaskEntry): Ta
         ),
       };
     case "task.settled":
-      return settle(known, entry.data);
+      return settle(known, entry);
   }
 }
 
@@ -74,18 +74,13 @@ function start(state: SessionState, task: Task | undefined, entry: Extract<TaskE
   };
 }
 
-function settle(task: Task, data: EventData<"task.settled">): Task {
+function settle(task: Task, { data, inner }: Extract<TaskEntry, { type: "task.settled" }>): Task {
   const waiting = task.waiting.flatMap((call) => {
     if (call.callId !== data.callId) return [call];
     return call.sent ? [] : [{ ...call, abandoned: true }];
   });
   if (task.status !== "working" || waiting.some((call) => !call.abandoned)) return { ...task, waiting };
-  return { ...task, waiting, status: data.status === "failed" && !isOverdue(data) ? "ended" : "idle" };
-}
-
-/** What had its time is not broken: its conversation can be gone on with (§6.11). */
-function isOverdue({ error }: EventData<"task.settled">): boolean {
-  return error?.code === "TASK_TIMEOUT" || error?.code === "TASK_SILENT";
+  return { ...task, waiting, status: data.status === "failed" && inner?.overdue !== true ? "ended" : "idle" };
 }
 
 /** What the model reads of a settled call. */

@@ -29,7 +29,7 @@ function openSession(opened: Extract<Entry, { type: "session.opened" }>["data"])
   const history = fork?.history ?? [];
   const notesTasks = history.some((item) => item.role === "note" && item.text.startsWith(TASKS_NOTE));
   return {
-    format: 1,
+    format: 2,
     sessionId,
     nodeId,
     agentName,

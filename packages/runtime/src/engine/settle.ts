@@ -57,24 +57,45 @@ function settleAll(
   calls: readonly TaskCall[],
   settled: Pick<ChildSettledInput, "status" | "output" | "error">,
 ): void {
+  emitAll(draft, taskId, calls, settled);
+  if (calls.length > 0) readResults(draft);
+}
+
+function emitAll(
+  draft: Draft,
+  taskId: string,
+  calls: readonly TaskCall[],
+  settled: Pick<ChildSettledInput, "status" | "output" | "error"> & { overdue?: boolean },
+): void {
   const task = draft.state.tasks[taskId]!;
   calls.forEach((call, index) => emitSettled(draft, task, call, settled, index === 0));
-  if (calls.length === 0) return;
+}
+
+/** A turn that was held, or waits, goes on with what has come. */
+function readResults(draft: Draft): void {
   if (draft.state.turn?.phase === "tasks") return beginStep(draft);
   followWaits(draft);
 }
 
-/** A call had its time: its child's turn is stopped, and the task can be continued (§6.11). */
+/**
+ * A call had its time: its child's turn, which is that of all calls not answered yet, is stopped, and the task can be
+ * continued. What the child has answered before counts (§6.11).
+ */
 export function overdueCall(
   draft: Draft,
   { taskId, callId, code }: Extract<EffectInput, { kind: "call.overdue" }>,
 ): void {
-  const task = draft.state.tasks[taskId];
-  if (task === undefined || !openCalls(draft, taskId).some((call) => call.callId === callId)) return;
-  // The child's turn is that of all calls of the task that wait.
+  if (draft.state.tasks[taskId] === undefined) return;
   const open = openCalls(draft, taskId);
-  stopChild(draft, task);
-  settleAll(draft, taskId, open, { status: "failed", error: { code, message: overdueText(code, taskId) } });
+  const late = open.filter((call) => !call.read);
+  if (!late.some((call) => call.callId === callId)) return;
+  const answered = open.filter((call) => call.read);
+  emitAll(draft, taskId, answered, { status: "completed", output: answered.at(-1)?.reply });
+  const error = { code, message: overdueText(code, taskId) };
+  emitAll(draft, taskId, late, { status: "failed", error, overdue: true });
+  // Not before: a message that is on its way now must not count as one that never left.
+  stopChild(draft, draft.state.tasks[taskId]!);
+  readResults(draft);
 }
 
 function openCalls(draft: Draft, taskId: string): readonly TaskCall[] {

@@ -230,7 +230,7 @@ export type Outgoing =
     };
 
 /** What a kept state looks like: rises when states of before can not be read as one of now. */
-export const STATE_FORMAT = 1;
+export const STATE_FORMAT = 2;
 
 export interface SessionState {
   readonly format: typeof STATE_FORMAT;

@@ -7,6 +7,7 @@ import {
   continuedReceipt,
   idleTask,
   joinedReceipt,
+  nothingToStop,
   startedReceipt,
   stoppedTask,
   tooManyTasks,
@@ -24,7 +25,7 @@ type CancelReason = "task_cancel" | "turn_cancelled" | "turn_ended";
 /** Answers one call of an agent tool: a receipt and a task, or the reason why not (§5.3, §6.3). */
 export function callAgent(draft: Draft, call: AgentCall): void {
   const { message, taskId } = call.input as { message: string; taskId?: string };
-  const task = taskId ? draft.state.tasks[taskId] : undefined;
+  const task = taskId ? findTask(draft, taskId) : undefined;
   if (taskId && (task === undefined || task.status === "ended" || task.tool !== call.name)) {
     return answer(draft, call, "failed", unknownTask(taskId, call.name));
   }
@@ -51,12 +52,17 @@ type StopCall = ResolvedCall & { readonly target: Extract<ResolvedCall["target"]
 /** Answers `eve__task_cancel`: the current work of a task stops, its conversation stays (§6.4, §6.8). */
 export function stopTask(draft: Draft, call: StopCall): void {
   const { taskId } = call.target;
-  const task = draft.state.tasks[taskId];
-  if (task === undefined) return answer(draft, call, "failed", unknownTask(taskId, call.name));
+  const task = findTask(draft, taskId);
+  if (task === undefined) return answer(draft, call, "failed", nothingToStop(taskId));
   if (task.status !== "working") return answer(draft, call, "completed", idleTask(taskId));
   cancelCalls(draft, task, "task_cancel");
   stopChild(draft, task);
   answer(draft, call, "completed", stoppedTask(taskId));
+}
+
+/** An id is a model's word: `constructor` names no task. */
+function findTask({ state: { tasks } }: Draft, taskId: string): Task | undefined {
+  return Object.hasOwn(tasks, taskId) ? tasks[taskId] : undefined;
 }
 
 function receiptOf(task: Task | undefined, taskId: string, tool: string): string {
@@ -150,10 +156,10 @@ export function emitSettled(
   draft: Draft,
   task: Task,
   call: TaskCall,
-  settled: Omit<ChildSettledInput, "kind" | "callIds"> & { reason?: CancelReason },
+  settled: Omit<ChildSettledInput, "kind" | "callIds"> & { reason?: CancelReason; overdue?: boolean },
   show: boolean,
 ): void {
-  const { status, output, error, reason = "turn_cancelled" } = settled;
+  const { status, output, error, reason = "turn_cancelled", overdue = false } = settled;
   const { taskId } = task;
   const current = draft.state.tasks[taskId]!;
   const waits = current.waiting.some(({ callId, sent }) => callId === call.callId && !sent);
@@ -174,7 +180,7 @@ export function emitSettled(
       ...(status === "failed" ? { error: error ?? { message: "The agent failed." } } : {}),
       ...(status === "cancelled" ? { cancel: { reason } } : {}),
     },
-    inner: { show },
+    inner: { show, ...(overdue ? { overdue } : {}) },
   });
 }
 

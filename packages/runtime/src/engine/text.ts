@@ -69,6 +69,10 @@ export function stoppedTask(taskId: string): string {
   return `Task ${taskId} was stopped; what it was asked last has no reply. Its conversation is kept: call its tool with this taskId to go on.`;
 }
 
+export function nothingToStop(taskId: string): string {
+  return `UNKNOWN_TASK: this session has no task "${taskId}". The [Tasks] note lists those at work.`;
+}
+
 export function idleTask(taskId: string): string {
   return `Task ${taskId} has nothing under way, so there was nothing to stop.`;
 }
