@@ -118,8 +118,15 @@ describe("§4 the projection", () => {
         entry("helper", "agent", true),
         entry("weather", "agent", false, "tool-false"),
       ]).keys(),
-    ]).toEqual(["add", "helper"]);
+    ]).toEqual(["add", "helper", "eve__task_wait", "eve__task_cancel"]);
     expect(project([]).size).toBe(0);
+  });
+
+  test("§6.8 what a model can do with its tasks is there only when it may start some", () => {
+    const names = (composition: Composition[]): string[] => [...project(composition).keys()];
+    expect(names([entry("add", "tool", true, "authored")])).toEqual(["add"]);
+    expect(names([entry("helper", "agent", false, "tool-false")])).toEqual([]);
+    expect(names([entry("weather", "agent", true)])).toEqual(["weather", "eve__task_wait", "eve__task_cancel"]);
   });
 
   test("§5.1, §5.2 an agent is a tool of one schema that says what it does not see", () => {
