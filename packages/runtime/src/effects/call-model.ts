@@ -47,7 +47,7 @@ export async function callModel(
   };
   try {
     const node = member.registry().node(state.nodeId);
-    const tools = projectTools(node);
+    const tools = projectTools(node, state);
     const resolved = await resolveModel(node.model, member.env);
     modelId = resolved.modelId;
     const ai = await import("ai");

@@ -24,6 +24,10 @@ export function agentToolDescription(description: string): string {
   return `${description.trim()}\n\nThe agent does not see this conversation, so put all it needs into \`message\`; pass the \`taskId\` of one of its tasks to continue that task.`;
 }
 
+/** What a root without a description says of its copy (§5.2). */
+export const COPY_DESCRIPTION =
+  "A copy of yourself with your instructions and tools, which starts with an empty conversation. Hand it a part of the work that stands by itself.";
+
 const DELEGATION_HEADER =
   "Another agent hands you the task below. You see nothing of its conversation, and your final reply of this turn is what it gets back.";
 

@@ -8,6 +8,8 @@ import {
   TASK_WAIT_SCHEMA,
   TASK_WAIT_TOOL,
 } from "../engine/text.ts";
+import type { SessionState } from "../engine/state.ts";
+import { ROOT_AGENT } from "../protocol/manifest.ts";
 import type { RegisteredNode, RegisteredSubagent, RegisteredTool } from "./registry.ts";
 
 /** One tool as the model sees it, and what a call of it reaches. */
@@ -23,13 +25,20 @@ export interface ProjectedTool {
     | { readonly kind: "task-cancel" };
 }
 
-/** The tools that a node's model may see, from the composition that the build recorded (contract §4). */
-export function projectTools(node: RegisteredNode): ReadonlyMap<string, ProjectedTool> {
+/**
+ * The tools that the model of a session may see, from the composition that the build recorded (contract §4). The root's
+ * copy is there for sessions that no other one of this member opened (§7).
+ */
+export function projectTools(
+  node: RegisteredNode,
+  { origin }: Pick<SessionState, "origin">,
+): ReadonlyMap<string, ProjectedTool> {
+  const copy = origin.kind === "local" ? undefined : node.copy;
   const projected = new Map<string, ProjectedTool>();
   for (const { name, visible, kind } of node.manifest.composition) {
     if (!visible) continue;
     const tool = kind === "tool" ? node.tools.get(name) : undefined;
-    const subagent = kind === "agent" ? node.subagents.get(name) : undefined;
+    const subagent = kind === "agent" ? (name === ROOT_AGENT ? copy : node.subagents.get(name)) : undefined;
     if (tool !== undefined) {
       const { description, inputSchema } = tool.manifest;
       projected.set(name, { name, description, inputSchema, target: { kind: "tool", tool } });
