@@ -201,6 +201,7 @@ const MANIFEST = {
         },
       ],
       composition: [
+        { name: "agent", visible: true, kind: "agent", reason: "derived", source: "agent.ts" },
         { name: "add", visible: true, kind: "tool", reason: "authored", source: "tools/add.ts" },
         { name: "peer", visible: true, kind: "agent", reason: "derived", source: "subagents/peer.ts" },
         { name: "helper", visible: true, kind: "agent", reason: "derived", source: "subagents/helper/agent.ts" },
