@@ -35,6 +35,8 @@ export const ERROR_CODES = {
   STORE_LOCKED: { status: 500, retryable: false },
   STORE_UNUSABLE: { status: 500, retryable: false },
   SUBAGENT_UNAVAILABLE: { status: 409, retryable: false },
+  TASK_SILENT: { status: 504, retryable: true },
+  TASK_TIMEOUT: { status: 504, retryable: true },
   TOO_MANY_TASKS: { status: 429, retryable: true },
   TOOL_FAILED: { status: 500, retryable: false },
   TOOL_INTERRUPTED: { status: 500, retryable: false },

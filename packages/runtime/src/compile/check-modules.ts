@@ -1,4 +1,5 @@
 import type { DiscoveredModule, DiscoveredNode, Report } from "../discover/index.ts";
+import { ROOT_AGENT } from "../protocol/manifest.ts";
 import type { DefinitionSummary, Outcome } from "./evaluate/evaluation.ts";
 import { authoredFrame, lineOfDefaultExport, lineOfOption, readSource } from "./locate.ts";
 
@@ -25,7 +26,10 @@ export function modulesOf(nodes: readonly DiscoveredNode[]): SlotModule[] {
       : []),
     ...node.tools.map((tool) => ({
       ...tool,
-      kinds: ["tool", "disabled-tool"] as const,
+      kinds:
+        tool.name === ROOT_AGENT
+          ? (["tool", "disabled-tool", "root-agent"] as const)
+          : (["tool", "disabled-tool"] as const),
       expected: "defineTool(…) or disableTool()",
     })),
     ...node.references.map((reference) => ({
@@ -123,6 +127,7 @@ const FOUND: Readonly<Record<Exclude<Kind, "unknown">, string>> = {
   agent: "defineAgent(…)",
   tool: "defineTool(…)",
   "disabled-tool": "disableTool()",
+  "root-agent": "the tool of eve/tools/agent",
   "remote-agent": "defineRemoteAgent(…)",
   "workspace-agent": "defineWorkspaceAgent(…)",
   instructions: "defineInstructions(…)",

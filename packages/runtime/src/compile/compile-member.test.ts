@@ -123,6 +123,7 @@ test("compiles every kind of definition into the manifest", async () => {
       { name: "weather", kind: "remote", source: "subagents/weather.ts", description: "Weather.", tool: "deferred" },
     ],
     composition: [
+      { name: "agent", visible: true, kind: "agent", reason: "derived", source: "agent.ts" },
       { name: "count", visible: true, kind: "tool", reason: "authored", source: "tools/count.ts" },
       { name: "research", visible: true, kind: "agent", reason: "derived", source: "subagents/research.ts" },
       { name: "reviewer", visible: false, kind: "agent", reason: "tool-false", source: "subagents/reviewer/agent.ts" },

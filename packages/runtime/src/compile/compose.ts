@@ -1,5 +1,5 @@
 import type { DiscoveredNode, NamedModule, Report } from "../discover/index.ts";
-import type { Composition, ManifestSubagent } from "../protocol/manifest.ts";
+import { ROOT_AGENT, type Composition, type ManifestSubagent } from "../protocol/manifest.ts";
 import type { DefinitionSummary } from "./evaluate/evaluation.ts";
 import { lineOfDefaultExport, readSource } from "./locate.ts";
 
@@ -15,31 +15,24 @@ export function composeNode(
 ): Composition[] {
   const agents = new Map(subagents.map((subagent) => [subagent.name, subagent]));
   const composition: Composition[] = [];
+  const isRoot = node.id === "root";
+  if (isRoot) composition.push(composeCopy(node, definitions));
   for (const tool of node.tools) {
     const kind = definitions.get(tool.source)?.kind;
+    if (kind === undefined || (isRoot && tool.name === ROOT_AGENT)) continue;
     const subagent = agents.get(tool.name);
-    if (kind === undefined) continue;
     agents.delete(tool.name);
-    if (kind === "disabled-tool") {
-      if (subagent === undefined && !declares(node, tool.name)) reportUnused(node, tool, report);
+    const { name, source } = tool;
+    if (kind === "root-agent") {
+      reportNoCopy(tool, report);
+    } else if (kind === "disabled-tool") {
+      if (subagent === undefined && !declares(node, name)) reportUnused(tool, report);
       const hides = subagent === undefined ? "tool" : "agent";
-      composition.push({
-        name: tool.name,
-        visible: false,
-        kind: hides,
-        reason: "disabled-at-path",
-        source: tool.source,
-      });
+      composition.push({ name, visible: false, kind: hides, reason: "disabled-at-path", source });
     } else if (subagent === undefined) {
-      composition.push({ name: tool.name, visible: true, kind: "tool", reason: "authored", source: tool.source });
+      composition.push({ name, visible: true, kind: "tool", reason: "authored", source });
     } else if (subagent.tool === false) {
-      composition.push({
-        name: tool.name,
-        visible: true,
-        kind: "tool",
-        reason: "replaced-at-path",
-        source: tool.source,
-      });
+      composition.push({ name, visible: true, kind: "tool", reason: "replaced-at-path", source });
     } else {
       reportCollision(tool, subagent, report);
     }
@@ -48,7 +41,25 @@ export function composeNode(
   return composition.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function derive({ name, tool, source }: ManifestSubagent): Composition {
+/** The root's own copy: a file at its path decides, else `tool` of `agent.ts` (contract §4, below the table). */
+function composeCopy(node: DiscoveredNode, definitions: ReadonlyMap<string, DefinitionSummary>): Composition {
+  const name = ROOT_AGENT;
+  const file = node.tools.find((tool) => tool.name === name);
+  const source = file?.source ?? "";
+  switch (file && definitions.get(file.source)?.kind) {
+    case "tool":
+      return { name, visible: true, kind: "tool", reason: "replaced-at-path", source };
+    case "disabled-tool":
+      return { name, visible: false, kind: "agent", reason: "disabled-at-path", source };
+    case "root-agent":
+      return { name, visible: true, kind: "agent", reason: "restored-at-path", source };
+  }
+  const agent = node.agent && definitions.get(node.agent.source);
+  const tool = agent?.kind === "agent" ? agent.tool : true;
+  return derive({ name, tool, source: node.agent?.source ?? "agent.ts" });
+}
+
+function derive({ name, tool, source }: Pick<ManifestSubagent, "name" | "tool" | "source">): Composition {
   const reason = tool === "deferred" ? "deferred" : tool ? "derived" : "tool-false";
   return { name, visible: tool === true, kind: "agent", reason, source };
 }
@@ -58,18 +69,16 @@ function declares(node: DiscoveredNode, name: string): boolean {
   return [...node.locals, ...node.references].some((subagent) => subagent.name === name);
 }
 
-function reportUnused(node: DiscoveredNode, tool: NamedModule, report: Report): void {
-  if (node.id === "root" && tool.name === "agent") return; // Hides the root's own copy (contract §4).
+function reportUnused(tool: NamedModule, report: Report): void {
   const message = `disableTool() hides nothing: no subagent is named "${tool.name}".`;
-  const line = lineOfDefaultExport(readSource(tool.path));
-  report(
-    "DISABLE_UNUSED",
-    tool.path,
-    line,
-    message,
-    "Remove the file, or name it like the subagent to hide.",
-    "warning",
-  );
+  const fix = "Remove the file, or name it like the subagent to hide.";
+  report("DISABLE_UNUSED", tool.path, lineOfDefaultExport(readSource(tool.path)), message, fix, "warning");
+}
+
+function reportNoCopy(tool: NamedModule, report: Report): void {
+  const message = "eve/tools/agent does nothing here: only the root agent has a copy of itself to call.";
+  const fix = "Remove the file: a subagent does a part of its work itself.";
+  report("ROOT_AGENT_UNUSED", tool.path, lineOfDefaultExport(readSource(tool.path)), message, fix, "warning");
 }
 
 function reportCollision(tool: NamedModule, subagent: ManifestSubagent, report: Report): void {

@@ -8,6 +8,7 @@ export type DefinitionKind =
   | "agent"
   | "tool"
   | "disabled-tool"
+  | "root-agent"
   | "remote-agent"
   | "workspace-agent"
   | "instructions"

@@ -12,6 +12,10 @@ export interface AgentLimits {
    * Default: 30 days; of a subagent, what its root says.
    */
   readonly sessionTimeoutMs?: number | false;
+  /** Milliseconds that one call of an agent may take (contract §6.11). Its task can be continued afterwards. */
+  readonly taskTimeoutMs?: number;
+  /** Milliseconds that the agent of a call may show no event (contract §6.11). */
+  readonly taskSilenceMs?: number;
 }
 
 export interface AgentOptions {
@@ -71,7 +75,11 @@ export function defineAgent(options: AgentOptions): AgentDefinition {
   });
   if (options.modelOptions !== undefined) checkModelOptions(options.modelOptions, options.model);
   if (options.limits !== undefined) {
-    checkOptions("defineAgent limits", options.limits, { sessionTimeoutMs: "timeout?" });
+    checkOptions("defineAgent limits", options.limits, {
+      sessionTimeoutMs: "timeout?",
+      taskTimeoutMs: "duration?",
+      taskSilenceMs: "duration?",
+    });
   }
   const limits = options.limits === undefined ? {} : { limits: Object.freeze({ ...options.limits }) };
   return brand("agent", { ...options, ...limits, tool: options.tool ?? true });

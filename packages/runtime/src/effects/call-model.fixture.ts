@@ -48,7 +48,14 @@ export function createTestMember(options: AgentOptions, env: Member["env"] = {})
       }),
     },
   );
-  return { registry: () => registry, env, tokens: createCallbackTokens("s"), publicBase: () => "", log: () => {} };
+  return {
+    registry: () => registry,
+    env,
+    tokens: createCallbackTokens("s"),
+    publicBase: () => "",
+    lastEventAt: async () => undefined,
+    log: () => {},
+  };
 }
 
 export interface Called {

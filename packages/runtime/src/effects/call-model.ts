@@ -1,18 +1,17 @@
 import type { Effect } from "../engine/decide.ts";
-import type { EffectInput, ResolvedCall } from "../engine/input.ts";
+import type { EffectInput } from "../engine/input.ts";
 import type { EffectContext } from "../engine/ports.ts";
-import { invalidInput, unknownTool } from "../engine/text.ts";
 import type { JsonSchema } from "../engine/state.ts";
-import { messageOf } from "../errors.ts";
 import { resolveModel } from "../models/resolve-model.ts";
 import { projectTools, type ProjectedTool } from "../registry/projection.ts";
 import { delay } from "./delay.ts";
 import { toModelFailure } from "./model-failure.ts";
 import type { Member } from "./perform.ts";
 import { prepareCall } from "./prepare-call.ts";
-import { readResponse, type CallPart, type Reading, type ResponseEnd } from "./read-response.ts";
+import { readResponse, type Reading, type ResponseEnd } from "./read-response.ts";
 import { watchSilence } from "./silence.ts";
 import { readOutput } from "./structured-output.ts";
+import { resolveCall } from "./resolve-call.ts";
 import { isKnown, toUsage } from "./usage.ts";
 
 /**
@@ -48,7 +47,7 @@ export async function callModel(
   };
   try {
     const node = member.registry().node(state.nodeId);
-    const tools = projectTools(node);
+    const tools = projectTools(node, state);
     const resolved = await resolveModel(node.model, member.env);
     modelId = resolved.modelId;
     const ai = await import("ai");
@@ -109,42 +108,4 @@ function toResponse(
 function isBroken({ finishReason, rawFinishReason }: ResponseEnd): boolean {
   if (finishReason === "other") return rawFinishReason === undefined;
   return finishReason === "error" || finishReason === "interrupted";
-}
-
-/** A call is what the projection says of its name; any other name is refused before anything starts (contract §4). */
-function resolveCall(part: CallPart, tools: Tools): ResolvedCall {
-  const { toolCallId: callId, toolName: name, input } = part;
-  const refuse = (code: string, message: string): ResolvedCall => ({
-    callId,
-    name,
-    input,
-    target: { kind: "refused", code, message },
-  });
-  const projected = tools.get(name);
-  if (projected === undefined) return refuse("UNKNOWN_TOOL", unknownTool(name));
-  if (part.invalid) return refuse("INVALID_INPUT", invalidInput(name, messageOf(part.error)));
-  const { target } = projected;
-  if (target.kind === "tool") {
-    return { callId, name, input, target: { kind: "tool", onInterrupt: target.tool.manifest.onInterrupt } };
-  }
-  const problem = agentInputProblem(input);
-  if (problem !== undefined) return refuse("INVALID_INPUT", invalidInput(name, problem));
-  const { subagent } = target;
-  const { description, source } = subagent.manifest;
-  return {
-    callId,
-    name,
-    input,
-    target:
-      subagent.kind === "local"
-        ? { kind: "local", nodeId: subagent.nodeId, description }
-        : { kind: "remote", remote: { name, source }, description },
-  };
-}
-
-function agentInputProblem(input: unknown): string | undefined {
-  const { message, taskId } = (input ?? {}) as { message?: unknown; taskId?: unknown };
-  if (typeof message !== "string" || message.trim() === "") return "`message` must be a non-empty string";
-  if (taskId !== undefined && typeof taskId !== "string") return "`taskId` must be a string";
-  return undefined;
 }

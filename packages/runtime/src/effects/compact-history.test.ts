@@ -69,7 +69,14 @@ async function compact(
     { "agent.ts": defineAgent({ model }), "tools/add.ts": tool },
   );
   const result = await compactHistory(
-    { registry: () => registry, env: {}, tokens: createCallbackTokens("s"), publicBase: () => "", log: () => {} },
+    {
+      registry: () => registry,
+      env: {},
+      tokens: createCallbackTokens("s"),
+      publicBase: () => "",
+      lastEventAt: async () => undefined,
+      log: () => {},
+    },
     { id: "compact:1", kind: "compact", kept },
     { state, signal, steered: new AbortController().signal, interrupted: false, stream: () => {} },
   );

@@ -30,7 +30,7 @@ export async function compactHistory(
     const node = member.registry().node(state.nodeId);
     const { model } = await resolveModel(node.model, member.env);
     const ai = await import("ai");
-    const tools = projectTools(node);
+    const tools = projectTools(node, state);
     const said = state.history.slice(0, state.history.length - kept).map(withoutContext);
     const history = [...said, { role: "note" as const, text: COMPACTION_PROMPT }];
     const { text, finishReason, usage, providerMetadata } = await ai.generateText({

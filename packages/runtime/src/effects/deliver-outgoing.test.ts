@@ -123,5 +123,6 @@ const MEMBER: Member = {
   env: {},
   tokens: createCallbackTokens("s"),
   publicBase: () => "",
+  lastEventAt: async () => undefined,
   log: () => {},
 };

@@ -6,6 +6,7 @@ import { compactHistory } from "./compact-history.ts";
 import { deliverOutgoing } from "./deliver-outgoing.ts";
 import { runTool } from "./run-tool.ts";
 import { sendToRemote } from "./send-to-remote.ts";
+import { watchLimits } from "./watch-limits.ts";
 import { watchRemote } from "./watch-remote.ts";
 
 /** What effects need of the member they run in. */
@@ -16,6 +17,8 @@ export interface Member {
   readonly tokens: CallbackTokens;
   /** Address of this member's API as others reach it, e.g. `http://127.0.0.1:3000/eve/foreman/v1`. */
   readonly publicBase: () => string;
+  /** When a session of this member last showed an event, in milliseconds since the epoch. */
+  readonly lastEventAt: (sessionId: string) => Promise<number | undefined>;
   readonly log: (line: string) => void;
 }
 
@@ -33,6 +36,8 @@ export function createPerform(member: Member): Perform {
         return sendToRemote(member, effect, context);
       case "watch":
         return watchRemote(member, effect, context);
+      case "limit":
+        return watchLimits(member, effect, context);
       case "outgoing":
         return deliverOutgoing(member, effect.outgoing, context);
     }

@@ -39,6 +39,7 @@ async function run(
     env: {},
     tokens: createCallbackTokens("s"),
     publicBase: () => "",
+    lastEventAt: async () => undefined,
     log: () => {},
   };
   const context: EffectContext = { state: startTurn().state, signal, steered, interrupted, stream: () => {} };

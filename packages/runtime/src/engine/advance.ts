@@ -7,12 +7,13 @@ import { cancelTurn, failTurn } from "./end-turn.ts";
 import { withoutContext } from "./history.ts";
 import type { Advance, Input, MailInput, OpenInput, Surroundings } from "./input.ts";
 import { modelBegan, modelFailed, modelResponded } from "./respond.ts";
-import { remoteAccepted, remoteFailed, settleCalls } from "./settle.ts";
+import { overdueCall, remoteAccepted, remoteFailed, settleCalls } from "./settle.ts";
 import { effectFailed, failCompaction, interrupted, settleTool } from "./settle-effect.ts";
 import { startNextTurn } from "./start-turn.ts";
 import type { Delivery, SessionState } from "./state.ts";
 import { isSteered } from "./steering.ts";
 import { beginStep, restartStep } from "./step.ts";
+import { followWaits } from "./wait.ts";
 
 /**
  * What an input makes of a session: the entries to append and the messages to other sessions. Pure. An input that
@@ -51,6 +52,8 @@ function apply(draft: Draft, state: SessionState | undefined, input: Input): voi
     case "clear":
     case "retry":
       return control(draft, input);
+    case "call.overdue":
+      return overdueCall(draft, input);
     case "child.settled":
       return settleCalls(draft, input);
     case "model.responded":
@@ -81,6 +84,7 @@ function apply(draft: Draft, state: SessionState | undefined, input: Input): voi
     case "mail.rejected":
       return mailRejected(draft, input.mail);
     case "time.passed":
+      followWaits(draft);
       return expireSession(draft);
   }
 }
@@ -111,6 +115,7 @@ function deliver(draft: Draft, delivery: Delivery): void {
   // A held turn has no step that would come to a boundary.
   if (phase === "tasks") beginStep(draft);
   if (phase === "model" && !spoke) restartStep(draft);
+  followWaits(draft);
 }
 
 function mailRejected(draft: Draft, mail: MailInput): void {

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
 import {
   agentCall,
+  BOB,
   calls,
   deliver,
   lastTask,
+  remoteAccepted,
+  remoteCall,
   replied,
   says,
   startTurn,
@@ -204,4 +207,20 @@ describe("§6.5 at most 32 working tasks", () => {
     session.apply(calls(agentCall("c33")));
     expect(outputOf(session, "c33")).toContain("is at work");
   });
+});
+
+test("§18.5 a task goes on as whoever continues it", () => {
+  const session = startTurn();
+  session.apply(calls(agentCall("c1"), remoteCall("r1")));
+  const [here, there] = Object.keys(session.state.tasks);
+  session.apply(remoteAccepted(there!, "r1"));
+  session.apply(replied(["c1"], "one"));
+  session.apply(replied(["r1"], "one"));
+  session.apply(says("wait"));
+  session.apply(says("done"));
+  session.apply(deliver("go on", { principal: BOB }));
+  session.apply(calls(agentCall("c2", here), remoteCall("r2", there)));
+  expect(session.posts.at(-1)).toMatchObject({ input: { kind: "deliver", delivery: { principal: BOB } } });
+  const send = session.effects().find((effect) => effect.kind === "send");
+  expect(send).toMatchObject({ call: { callId: "r2", principal: BOB } });
 });

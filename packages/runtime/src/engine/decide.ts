@@ -1,4 +1,4 @@
-import type { Outgoing, PendingCall, RemoteTarget, SessionState, Task, TaskCall } from "./state.ts";
+import type { CallLimits, Outgoing, PendingCall, RemoteTarget, SessionState, Task, TaskCall } from "./state.ts";
 import { isSteered } from "./steering.ts";
 
 /** Work that should be running for a session, each with an id that stays the same across restarts. */
@@ -27,6 +27,16 @@ export type Effect =
       readonly remote: RemoteTarget;
       readonly childSessionId: string | undefined;
       readonly call: TaskCall;
+    }
+  /** Tells when a call has had its time (§6.11). */
+  | {
+      readonly id: string;
+      readonly kind: "limit";
+      readonly taskId: string;
+      readonly callId: string;
+      readonly remote: RemoteTarget | undefined;
+      readonly childSessionId: string | undefined;
+      readonly limits: CallLimits;
     }
   | { readonly id: string; readonly kind: "outgoing"; readonly outgoing: Outgoing };
 
@@ -62,6 +72,12 @@ function taskEffects(state: SessionState): Effect[] {
   const effects: Effect[] = [];
   for (const task of Object.values(state.tasks)) {
     const { taskId, remote, childSessionId, waiting } = task;
+    for (const { callId, limits, abandoned, read } of waiting) {
+      if (limits === undefined || abandoned || read) continue;
+      // Once the child's session is known it can be heard.
+      const id = `limit:${taskId}:${callId}${childSessionId === undefined ? ":unopened" : ""}`;
+      effects.push({ id, kind: "limit", taskId, callId, remote, childSessionId, limits });
+    }
     if (remote === undefined) continue;
     const unsent = beingSent(state, task);
     if (unsent !== undefined) {

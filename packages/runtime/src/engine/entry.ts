@@ -1,6 +1,7 @@
 import type { EventData, EventType, MessagePart, Usage } from "../protocol/events.ts";
 import type { Principal } from "../protocol/principal.ts";
 import type {
+  CallLimits,
   ContentPart,
   Control,
   Delivery,
@@ -8,6 +9,7 @@ import type {
   JsonSchema,
   Outgoing,
   PendingCall,
+  PendingWait,
   RemoteTarget,
   ReplyTo,
   SessionOrigin,
@@ -39,9 +41,18 @@ interface Inner {
   /** `kept`: how many items at the end of the history stay as they are behind the summary of those before. */
   "compaction.requested": { readonly kept: number };
   "compaction.completed": { readonly summary: string; readonly usage: Usage };
-  "task.started": { readonly nodeId?: string; readonly remote?: RemoteTarget; readonly message: string };
-  /** `show`: the model reads this result; a reply that settles several calls is shown once (§6.3). */
-  "task.settled": { readonly show: boolean };
+  "task.started": {
+    readonly nodeId?: string;
+    readonly remote?: RemoteTarget;
+    readonly message: string;
+    readonly limits?: CallLimits;
+  };
+  "task.settled": {
+    /** The model reads this result; a reply that settles several calls is shown once (§6.3). */
+    readonly show: boolean;
+    /** What had its time is not broken: its task can be continued (§6.11). */
+    readonly overdue?: boolean;
+  };
 }
 
 export type PublicEntry = {
@@ -88,6 +99,7 @@ interface Facts {
   "call.dropped": { readonly taskId: string; readonly callId: string };
   "call.read": { readonly taskId: string; readonly callIds: readonly string[]; readonly reply?: unknown };
   "call.requested": { readonly call: PendingCall };
+  "wait.begun": { readonly wait: PendingWait };
   "call.interrupted": { readonly callId: string };
   "outgoing.queued": { readonly outgoing: Outgoing };
   "outgoing.done": { readonly id: string };

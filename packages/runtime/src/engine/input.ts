@@ -53,6 +53,10 @@ export type ResolvedCall = {
     | { readonly kind: "tool"; readonly onInterrupt: "retry" | "fail" }
     | { readonly kind: "local"; readonly nodeId: string; readonly description: string }
     | { readonly kind: "remote"; readonly remote: RemoteTarget; readonly description: string }
+    /** `eve__task_wait`: parks the turn until a task has a result, for so long at most. */
+    | { readonly kind: "wait"; readonly timeoutMs?: number }
+    /** `eve__task_cancel` */
+    | { readonly kind: "stop"; readonly taskId: string }
     /** Nothing the model may call: the answer says why. */
     | { readonly kind: "refused"; readonly code: string; readonly message: string };
 };
@@ -113,6 +117,13 @@ export type EffectInput =
       readonly message: string;
     }
   | ChildSettledInput
+  /** A call had its time (§6.11). */
+  | {
+      readonly kind: "call.overdue";
+      readonly taskId: string;
+      readonly callId: string;
+      readonly code: "TASK_TIMEOUT" | "TASK_SILENT";
+    }
   | { readonly kind: "outgoing.done"; readonly id: string }
   | { readonly kind: "effect.interrupted"; readonly effectId: string }
   /** Whoever runs the effect gave it up: it has no result of its own. */
@@ -131,6 +142,12 @@ export interface MailRejectedInput {
 
 export type Input = MailInput | EffectInput | MailRejectedInput | TimePassedInput;
 
+/** In milliseconds. */
+export interface TaskLimits {
+  readonly timeoutMs?: number;
+  readonly silenceMs?: number;
+}
+
 /** What the core may know of the world while it decides; recorded in entries, so a replay needs none of it. */
 export interface Surroundings {
   /** Id of this session. */
@@ -141,6 +158,8 @@ export interface Surroundings {
   readonly now: number;
   /** Estimated tokens of a prompt from which on the history is shortened; absent: never. */
   readonly compactAt?: number;
+  /** How long one call of an agent may take, and how long its child may show no event; absent: for ever (§6.11). */
+  readonly taskLimits?: TaskLimits;
   /** How long a session may live; absent: for ever. */
   readonly sessionTimeoutMs?: number;
   /** Public path of this member's API, e.g. `/eve/foreman/v1`. */

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Effect } from "./decide.ts";
 import type { EffectInput, MailInput, ResolvedCall } from "./input.ts";
-import { createCoverage, createInvariants } from "./invariants.fixture.ts";
+import { createCoverage } from "./coverage.fixture.ts";
+import { createInvariants } from "./invariants.fixture.ts";
 import type { Delivery, ReplyTo, SessionState } from "./state.ts";
 import { wrapDelegation } from "./text.ts";
 import { CALLERS, createWorld, fold, type SimSession, type World } from "./world.fixture.ts";
@@ -72,6 +73,7 @@ function play(numbers: readonly number[]): void {
   const call = (state: SessionState, n: number): ResolvedCall => {
     const callId = `call_${n}`;
     const remoteAllowed = state.sessionId.startsWith("here");
+    if (chance(16)) return taskCall(state, callId);
     const kind = pick(remoteAllowed ? 8 : 5);
     if (kind === 0)
       return { callId, name: "add", input: {}, target: { kind: "tool", onInterrupt: chance(50) ? "retry" : "fail" } };
@@ -84,6 +86,19 @@ function play(numbers: readonly number[]): void {
     if (name === "peer")
       return { callId, name, input, target: { kind: "remote", remote: { name, source: "peer.ts" }, description: "" } };
     return { callId, name, input, target: { kind: "local", nodeId: name, description: "" } };
+  };
+
+  /** What a model may do with its tasks beside calling agents. */
+  const taskCall = (state: SessionState, callId: string): ResolvedCall => {
+    if (chance(60)) {
+      const timeout = chance(50) ? { timeoutMs: 10 } : {};
+      return { callId, name: "eve__task_wait", input: {}, target: { kind: "wait", ...timeout } };
+    }
+    const tasks = Object.values(state.tasks);
+    const working = tasks.filter(({ status }) => status === "working");
+    const known = chance(70) && working.length > 0 ? working : tasks;
+    const taskId = chance(90) && known.length > 0 ? oneOf(known).taskId : "worker-zzzzzz";
+    return { callId, name: "eve__task_cancel", input: { taskId }, target: { kind: "stop", taskId } };
   };
 
   const runEffect = (session: SimSession, effect: Effect): void => {
@@ -112,6 +127,15 @@ function play(numbers: readonly number[]): void {
         return watch(session, effect);
       case "outgoing":
         return outgoing(session, effect);
+      case "limit":
+        // Mostly the call is answered in time.
+        if (!chance(session.state!.tasks[effect.taskId]!.waiting.some(({ read }) => read) ? 40 : 6)) return;
+        return world.settle(session, effect.id, {
+          kind: "call.overdue",
+          taskId: effect.taskId,
+          callId: effect.callId,
+          code: chance(50) ? "TASK_TIMEOUT" : "TASK_SILENT",
+        });
     }
   };
 
@@ -217,7 +241,8 @@ function play(numbers: readonly number[]): void {
   const interfere = (): void => {
     const roll = pick(100);
     const root = chance(70) ? all()[0]! : oneOf(all());
-    const { failed } = root.state ?? {};
+    const { failed, turn } = root.state ?? {};
+    if (turn !== undefined && turn.waits.length > 0 && chance(15)) return world.pass(root, 10);
     if (failed !== undefined && chance(40)) {
       const { turnId } = failed;
       const retry: MailInput = { kind: "retry", turnId, principal: oneOf(CALLERS) };

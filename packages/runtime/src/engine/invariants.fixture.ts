@@ -1,81 +1,12 @@
 import { expect } from "vitest";
 import { EVENT_SCHEMAS } from "../protocol/events.ts";
-import { decide } from "./decide.ts";
+import { cover, type Coverage } from "./coverage.fixture.ts";
+import { deadline } from "./deadline.ts";
 import type { Entry } from "./entry.ts";
 import type { Delivery, ReplyTo } from "./state.ts";
 import { createPromptCheck } from "./prompts.fixture.ts";
+import { isSteered } from "./steering.ts";
 import { fold, type Observer, type SimSession, type Step, type World } from "./world.fixture.ts";
-
-/** States that a run reached; a suite that never reaches one of them proves nothing about it. */
-export type Coverage = Record<
-  | "joined"
-  | "late"
-  | "cancelled"
-  | "failed"
-  | "restarted"
-  | "steered"
-  | "reset"
-  | "earlyCallback"
-  | "abandoned"
-  | "nested"
-  | "retried"
-  | "reissued"
-  | "woken"
-  | "dropped"
-  | "refused"
-  | "orphanStopped"
-  | "gone"
-  | "steeredEarly"
-  | "toolSteered"
-  | "compacted"
-  | "compactedBetween"
-  | "compactionFailed"
-  | "cleared"
-  | "again"
-  | "refusedOutput"
-  | "structured"
-  | "expired"
-  | "forked"
-  | "retriedShorter"
-  | "contextKept",
-  number
->;
-
-export function createCoverage(): Coverage {
-  const names = [
-    "joined",
-    "late",
-    "cancelled",
-    "failed",
-    "restarted",
-    "steered",
-    "reset",
-    "earlyCallback",
-    "abandoned",
-    "nested",
-    "retried",
-    "reissued",
-    "woken",
-    "dropped",
-    "refused",
-    "orphanStopped",
-    "gone",
-    "steeredEarly",
-    "toolSteered",
-    "compacted",
-    "compactedBetween",
-    "compactionFailed",
-    "cleared",
-    "again",
-    "refusedOutput",
-    "structured",
-    "expired",
-    "forked",
-    "retriedShorter",
-    "contextKept",
-  ] as const;
-  return Object.fromEntries(names.map((name) => [name, 0])) as Coverage;
-}
 
 interface Ledger {
   readonly started: Map<string, string>;
@@ -156,7 +87,11 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
       if (after.turn === undefined) expect(working, "a task works and no turn waits for it").toEqual([]);
       if (after.turn?.phase === "tasks") expect(working.length, "held by nothing").toBeGreaterThan(0);
       if (after.turn?.phase === "calls")
-        expect(Object.keys(after.turn.pending).length, "waits for no call").toBeGreaterThan(0);
+        expect(Object.keys(after.turn.pending).length + after.turn.waits.length, "waits for no call").toBeGreaterThan(
+          0,
+        );
+      checkWaits(step, working.length);
+      checkOverdue(step);
       if (after.turn?.phase === "compact") expect(after.compaction, "waits for no summary").toBeDefined();
       if (after.turn === undefined && after.compaction === undefined && !after.ended)
         expect(after.queue, "a message waits and no turn is under way").toEqual([]);
@@ -193,6 +128,33 @@ export function createInvariants(coverage: Coverage): Observer & { atRest(world:
       }
     },
   };
+}
+
+/** A wait that has what it waits for is over. */
+function checkWaits({ input, after, now }: Step, working: number): void {
+  const { turn } = after!;
+  if (turn === undefined || turn.waits.length === 0) return;
+  expect(turn.phase).toBe("calls");
+  expect(working, "waits for no task").toBeGreaterThan(0);
+  expect(turn.results, "waits beside a result").toEqual([]);
+  expect(isSteered(after!), "waits beside a message").toBe(false);
+  const times = turn.waits.flatMap(({ until }) => until ?? []);
+  if (input.kind === "time.passed") for (const until of times) expect(until, "waits too long").toBeGreaterThan(now);
+  if (times.length > 0) expect(deadline(after!), "is not told of the time").toBe(Math.min(...times));
+}
+
+/** What was answered before counts, and the task can be continued. */
+function checkOverdue({ before, input, entries, after }: Step): void {
+  if (input.kind !== "call.overdue" || entries.length === 0) return;
+  expect(after!.tasks[input.taskId]!.status).toBe("idle");
+  for (const { callId, read, abandoned, reply } of before!.tasks[input.taskId]!.waiting) {
+    if (abandoned) continue;
+    const settled = entries.find((entry) => entry.type === "task.settled" && entry.data.callId === callId);
+    expect(settled?.data).toMatchObject(
+      read ? { status: "completed" } : { status: "failed", error: { code: input.code } },
+    );
+    if (read) expect(reply).toBeDefined();
+  }
 }
 
 /** What was shown stays shown, also when the history is shortened afterwards. */
@@ -274,56 +236,4 @@ function check(session: SimSession, ledger: Ledger, entry: Entry): void {
       expect(session.state?.ended).toBe(true);
       break;
   }
-}
-
-function cover(coverage: Coverage, session: SimSession, { before, input, entries, after }: Step): void {
-  const has = (type: Entry["type"]): boolean => entries.some((entry) => entry.type === type);
-  const settled = entries.filter((entry) => entry.type === "task.settled");
-  if (input.kind === "child.settled" && input.status === "completed" && settled.length > 1) {
-    coverage.joined++;
-    if (settled.some((entry) => entry.type === "task.settled" && !input.callIds.includes(entry.data.callId)))
-      coverage.late++;
-  }
-  if (has("turn.cancelled")) coverage.cancelled++;
-  if (has("turn.failed")) coverage.failed++;
-  if (input.kind === "effect.interrupted" && has("step.started")) coverage.restarted++;
-  if (input.kind === "model.failed" && has("step.started")) coverage.retried++;
-  if (has("reply.reissued")) coverage.reissued++;
-  if (has("delivery.dropped")) coverage.dropped++;
-  if (has("session.completed")) coverage[input.kind === "reset" ? "reset" : "expired"]++;
-  if (has("message.received") && has("step.started") && before?.turn?.phase === "model" && input.kind === "deliver")
-    coverage.steeredEarly++;
-  if (
-    input.kind === "deliver" &&
-    after !== undefined &&
-    decide(after).some((effect) => effect.kind === "tool" && effect.steered)
-  )
-    coverage.toolSteered++;
-  if (has("compaction.completed")) coverage[before?.turn === undefined ? "compactedBetween" : "compacted"]++;
-  if (has("compaction.failed")) coverage.compactionFailed++;
-  if (has("context.cleared")) coverage.cleared++;
-  if (entries.some((entry) => entry.type === "turn.started" && entry.data.retryOf !== undefined)) coverage.again++;
-  if (input.kind === "open" && input.fork !== undefined) coverage.forked++;
-  if (has("compaction.completed") && after?.failed !== undefined) coverage.retriedShorter++;
-  if (after?.history.some((item) => item.role === "note" && item.context !== undefined)) coverage.contextKept++;
-  if (has("output.refused")) coverage.refusedOutput++;
-  if (has("result.completed")) coverage.structured++;
-  if (has("message.received") && before?.turn !== undefined && !has("turn.started")) {
-    coverage.steered++;
-    if (before.turn.phase === "tasks" && input.kind === "deliver") coverage.woken++;
-  }
-  if (input.kind === "child.settled" && has("agent.started")) coverage.earlyCallback++;
-  if (
-    input.kind === "remote.failed" &&
-    settled.length > 0 &&
-    Object.values(after!.tasks).some((task) => task.status === "working")
-  )
-    coverage.refused++;
-  if (input.kind === "remote.accepted" && entries.some((entry) => entry.type === "outgoing.queued"))
-    coverage.abandoned++;
-  if (input.kind === "child.settled" && input.status !== "completed" && settled.length > input.callIds.length)
-    coverage.orphanStopped++;
-  if (input.kind === "child.settled" && input.error?.code === "SESSION_NOT_ACTIVE" && settled.length > 0)
-    coverage.gone++;
-  if (session.state?.origin.kind === "local" && has("agent.started")) coverage.nested++;
 }

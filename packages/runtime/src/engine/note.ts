@@ -1,6 +1,6 @@
 import type { Draft } from "./draft.ts";
 import type { Task } from "./state.ts";
-import { working } from "./tasks.ts";
+import { working } from "./answer.ts";
 import { tasksNote } from "./text.ts";
 
 const MAX_NOTED_IDLE_TASKS = 10;

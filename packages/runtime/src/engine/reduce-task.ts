@@ -44,18 +44,19 @@ function next(state: SessionState, task: Task | undefined, entry: TaskEntry): Ta
         ),
       };
     case "task.settled":
-      return settle(known, entry.data);
+      return settle(known, entry);
   }
 }
 
 function start(state: SessionState, task: Task | undefined, entry: Extract<TaskEntry, { type: "task.started" }>): Task {
   const { callId, turnId, taskId, name } = entry.data;
-  const { message, nodeId, remote } = entry.inner!;
+  const { message, nodeId, remote, limits } = entry.inner!;
   const call: TaskCall = {
     callId,
     turnId,
     message,
     principal: state.turn!.principal,
+    ...(limits === undefined ? {} : { limits }),
     sent: remote === undefined,
     abandoned: false,
     read: false,
@@ -73,13 +74,13 @@ function start(state: SessionState, task: Task | undefined, entry: Extract<TaskE
   };
 }
 
-function settle(task: Task, data: EventData<"task.settled">): Task {
+function settle(task: Task, { data, inner }: Extract<TaskEntry, { type: "task.settled" }>): Task {
   const waiting = task.waiting.flatMap((call) => {
     if (call.callId !== data.callId) return [call];
     return call.sent ? [] : [{ ...call, abandoned: true }];
   });
   if (task.status !== "working" || waiting.some((call) => !call.abandoned)) return { ...task, waiting };
-  return { ...task, waiting, status: data.status === "failed" ? "ended" : "idle" };
+  return { ...task, waiting, status: data.status === "failed" && inner?.overdue !== true ? "ended" : "idle" };
 }
 
 /** What the model reads of a settled call. */

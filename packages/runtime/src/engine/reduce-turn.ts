@@ -22,6 +22,7 @@ export function startTurn(state: SessionState, { data, inner }: EntryOf<"turn.st
     failures: 0,
     retryAfterMs: undefined,
     pending: {},
+    waits: [],
     results: [],
     replyTo: [],
     reply: "",

@@ -29,7 +29,7 @@ function openSession(opened: Extract<Entry, { type: "session.opened" }>["data"])
   const history = fork?.history ?? [];
   const notesTasks = history.some((item) => item.role === "note" && item.text.startsWith(TASKS_NOTE));
   return {
-    format: 1,
+    format: 2,
     sessionId,
     nodeId,
     agentName,
@@ -101,7 +101,10 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
       const { result, status } = entry.data;
       const { callId, toolName, output } = result;
       const answered = append(state, { role: "tool", callId, toolName, output, failed: status === "failed" });
-      return inTurn(answered, ({ pending }) => ({ pending: omit(pending, callId) }));
+      return inTurn(answered, ({ pending, waits }) => ({
+        pending: omit(pending, callId),
+        waits: waits.filter((wait) => wait.callId !== callId),
+      }));
     }
     case "step.completed":
       return completeStep(state, entry);
@@ -111,6 +114,8 @@ function reduceOpen(state: SessionState, entry: Exclude<Entry, { type: "session.
       const { call } = entry.data;
       return inTurn(state, ({ pending }) => ({ phase: "calls", pending: { ...pending, [call.callId]: call } }));
     }
+    case "wait.begun":
+      return inTurn(state, ({ waits }) => ({ phase: "calls", waits: [...waits, entry.data.wait] }));
     case "call.interrupted":
       return countInterruption(state, entry.data.callId);
     case "turn.waiting":

@@ -1,12 +1,14 @@
 import type { Action } from "../protocol/events.ts";
+import { answer, working } from "./answer.ts";
 import { inStep, type Draft } from "./draft.ts";
 import { completeTurn, failTurn } from "./end-turn.ts";
 import type { EffectInput, ResolvedCall } from "./input.ts";
 import type { ContentPart, SessionState } from "./state.ts";
 import { isSteered } from "./steering.ts";
-import { beginStep, holdTurn, restartStep, resumeAfterCalls } from "./step.ts";
-import { answer, callAgent, working } from "./tasks.ts";
+import { beginStep, holdTurn, restartStep } from "./step.ts";
+import { callAgent, stopTask } from "./tasks.ts";
 import { EMPTY_REPLY_NOTE, refusedOutput } from "./text.ts";
+import { beginWait, followWaits } from "./wait.ts";
 
 /** Provider calls of one step in all (§19). */
 const MAX_PROVIDER_CALLS = 3;
@@ -125,9 +127,15 @@ function startCalls(draft: Draft, response: Responded): void {
       case "local":
       case "remote":
         callAgent(draft, { ...call, target });
+        break;
+      case "stop":
+        stopTask(draft, { ...call, target });
+        break;
+      case "wait":
+        beginWait(draft, { ...call, target });
     }
   }
-  resumeAfterCalls(draft);
+  followWaits(draft);
 }
 
 /** Nothing for most responses: their text and calls are all there is, and the log holds those already. */
@@ -205,6 +213,8 @@ function toAction({ callId, name, input, target }: ResolvedCall): Action {
       return { callId, kind: "remote-agent-call", remoteAgentName: name, description, input };
     }
     case "tool":
+    case "wait":
+    case "stop":
     case "refused":
       return { callId, kind: "tool-call", toolName: name, input };
   }

@@ -2,7 +2,7 @@ import type { Principal } from "../protocol/principal.ts";
 import { advance } from "./advance.ts";
 import { decide, type Effect } from "./decide.ts";
 import { textOf, type Entry } from "./entry.ts";
-import type { Advance, EffectInput, Input, OpenInput, Post, ResolvedCall, Surroundings } from "./input.ts";
+import type { Advance, EffectInput, Input, OpenInput, Post, ResolvedCall, Surroundings, TaskLimits } from "./input.ts";
 import { reduce } from "./reduce.ts";
 import type { Delivery, SessionOrigin, SessionState } from "./state.ts";
 
@@ -36,6 +36,7 @@ export interface SessionOptions {
   readonly first?: Delivery;
   readonly sessionTimeoutMs?: number;
   readonly compactAt?: number;
+  readonly taskLimits?: TaskLimits;
   readonly fork?: OpenInput["fork"];
 }
 
@@ -54,6 +55,7 @@ export function openSession(options: SessionOptions = {}): TestSession {
     },
     ...(options.sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs: options.sessionTimeoutMs }),
     ...(options.compactAt === undefined ? {} : { compactAt: options.compactAt }),
+    ...(options.taskLimits === undefined ? {} : { taskLimits: options.taskLimits }),
     base: "/eve/test/v1",
     newSessionId: () => `${id}.${seed}${++children}`,
     random: (length) => `${seed}${String(++made).padStart(length - seed.length, "0")}`,

@@ -51,6 +51,9 @@ export function effectFailed(
       return remoteFailed(draft, { taskId: effect.taskId, callId: effect.call.callId, ...failure });
     case "compact":
       return failCompaction(draft, message);
+    case "limit":
+      // Nobody watches over the call any more: better no end of it than one at a time that nobody set.
+      return;
     case "outgoing":
       return draft.emit({ public: false, type: "outgoing.done", data: { id: effect.outgoing.id } });
   }

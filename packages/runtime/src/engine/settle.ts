@@ -3,6 +3,8 @@ import type { ChildSettledInput, EffectInput } from "./input.ts";
 import type { Task, TaskCall } from "./state.ts";
 import { emitSettled, stopChild, tellRemote } from "./tasks.ts";
 import { beginStep } from "./step.ts";
+import { overdueText } from "./text.ts";
+import { followWaits } from "./wait.ts";
 
 /** A child's turn ended. One reply settles all calls of its task, once the child has read all of them (§6.3). */
 export function settleCalls(draft: Draft, settled: Omit<ChildSettledInput, "kind">): void {
@@ -55,9 +57,45 @@ function settleAll(
   calls: readonly TaskCall[],
   settled: Pick<ChildSettledInput, "status" | "output" | "error">,
 ): void {
+  emitAll(draft, taskId, calls, settled);
+  if (calls.length > 0) readResults(draft);
+}
+
+function emitAll(
+  draft: Draft,
+  taskId: string,
+  calls: readonly TaskCall[],
+  settled: Pick<ChildSettledInput, "status" | "output" | "error"> & { overdue?: boolean },
+): void {
   const task = draft.state.tasks[taskId]!;
   calls.forEach((call, index) => emitSettled(draft, task, call, settled, index === 0));
-  if (calls.length > 0 && draft.state.turn?.phase === "tasks") beginStep(draft);
+}
+
+/** A turn that was held, or waits, goes on with what has come. */
+function readResults(draft: Draft): void {
+  if (draft.state.turn?.phase === "tasks") return beginStep(draft);
+  followWaits(draft);
+}
+
+/**
+ * A call had its time: its child's turn, which is that of all calls not answered yet, is stopped, and the task can be
+ * continued. What the child has answered before counts (§6.11).
+ */
+export function overdueCall(
+  draft: Draft,
+  { taskId, callId, code }: Extract<EffectInput, { kind: "call.overdue" }>,
+): void {
+  if (draft.state.tasks[taskId] === undefined) return;
+  const open = openCalls(draft, taskId);
+  const late = open.filter((call) => !call.read);
+  if (!late.some((call) => call.callId === callId)) return;
+  const answered = open.filter((call) => call.read);
+  emitAll(draft, taskId, answered, { status: "completed", output: answered.at(-1)?.reply });
+  const error = { code, message: overdueText(code, taskId) };
+  emitAll(draft, taskId, late, { status: "failed", error, overdue: true });
+  // Not before: a message that is on its way now must not count as one that never left.
+  stopChild(draft, draft.state.tasks[taskId]!);
+  readResults(draft);
 }
 
 function openCalls(draft: Draft, taskId: string): readonly TaskCall[] {

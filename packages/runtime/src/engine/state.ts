@@ -96,6 +96,14 @@ export interface PendingCall {
   readonly interruptions?: number;
 }
 
+/** A call of `eve__task_wait` that the current step waits for (§6.8). */
+export interface PendingWait {
+  readonly callId: string;
+  readonly toolName: string;
+  /** Milliseconds since the epoch; absent: as long as it takes. */
+  readonly until?: number;
+}
+
 export interface UnreadResult {
   readonly taskId: string;
   readonly tool: string;
@@ -120,6 +128,7 @@ export interface Turn {
   /** Wait before the next provider call, as the last failure asks for. */
   readonly retryAfterMs: number | undefined;
   readonly pending: Readonly<Record<string, PendingCall>>;
+  readonly waits: readonly PendingWait[];
   /** Task results that the model has not read yet. */
   readonly results: readonly UnreadResult[];
   readonly replyTo: readonly ReplyTo[];
@@ -158,12 +167,21 @@ export interface RemoteTarget {
   readonly source: string;
 }
 
+/** When a call has had its time (§6.11). */
+export interface CallLimits {
+  /** Milliseconds since the epoch. */
+  readonly deadline?: number;
+  /** Milliseconds without an event of the child. */
+  readonly silenceMs?: number;
+}
+
 /** One call of an agent tool that waits for the child's reply. */
 export interface TaskCall {
   readonly callId: string;
   readonly turnId: string;
   readonly message: string;
   readonly principal: Principal;
+  readonly limits?: CallLimits;
   /** Remote only: the other side has accepted the message. */
   readonly sent: boolean;
   /** Remote only: what the other side calls the message. */
@@ -212,7 +230,7 @@ export type Outgoing =
     };
 
 /** What a kept state looks like: rises when states of before can not be read as one of now. */
-export const STATE_FORMAT = 1;
+export const STATE_FORMAT = 2;
 
 export interface SessionState {
   readonly format: typeof STATE_FORMAT;

@@ -24,10 +24,10 @@ export function restartStep(draft: Draft): void {
   announceStep(draft, draft.turn.stepIndex, draft.turn.attempt + 1);
 }
 
-/** Goes on to the next step once no tool call of this one is open. */
+/** Goes on to the next step once no tool call of this one is open, and nothing is waited for. */
 export function resumeAfterCalls(draft: Draft): void {
-  const { phase, pending } = draft.turn;
-  if (phase === "calls" && Object.keys(pending).length === 0) beginStep(draft);
+  const { phase, pending, waits } = draft.turn;
+  if (phase === "calls" && Object.keys(pending).length === 0 && waits.length === 0) beginStep(draft);
 }
 
 /** Parks the turn until a task settles (§6.6). */

@@ -1,8 +1,19 @@
+import { answer, working } from "./answer.ts";
 import { beingSent } from "./decide.ts";
-import { inStep, type Draft } from "./draft.ts";
-import type { ChildSettledInput, ResolvedCall } from "./input.ts";
-import type { Outgoing, Task, TaskCall } from "./state.ts";
-import { continuedReceipt, startedReceipt, tooManyTasks, unknownTask, wrapDelegation } from "./text.ts";
+import type { Draft } from "./draft.ts";
+import type { ChildSettledInput, ResolvedCall, Surroundings } from "./input.ts";
+import type { CallLimits, Outgoing, Task, TaskCall } from "./state.ts";
+import {
+  continuedReceipt,
+  idleTask,
+  joinedReceipt,
+  nothingToStop,
+  startedReceipt,
+  stoppedTask,
+  tooManyTasks,
+  unknownTask,
+  wrapDelegation,
+} from "./text.ts";
 
 const MAX_WORKING_TASKS = 32;
 
@@ -14,7 +25,7 @@ type CancelReason = "task_cancel" | "turn_cancelled" | "turn_ended";
 /** Answers one call of an agent tool: a receipt and a task, or the reason why not (§5.3, §6.3). */
 export function callAgent(draft: Draft, call: AgentCall): void {
   const { message, taskId } = call.input as { message: string; taskId?: string };
-  const task = taskId ? draft.state.tasks[taskId] : undefined;
+  const task = taskId ? findTask(draft, taskId) : undefined;
   if (taskId && (task === undefined || task.status === "ended" || task.tool !== call.name)) {
     return answer(draft, call, "failed", unknownTask(taskId, call.name));
   }
@@ -29,37 +40,58 @@ export function callAgent(draft: Draft, call: AgentCall): void {
     inner: {
       message,
       ...(call.target.kind === "local" ? { nodeId: call.target.nodeId } : { remote: call.target.remote }),
+      ...toLimits(draft.around),
     },
   });
-  answer(draft, call, "completed", task ? continuedReceipt(id) : startedReceipt(id, call.name));
+  answer(draft, call, "completed", receiptOf(task, id, call.name));
   if (call.target.kind === "local") sendToChild(draft, call, id, call.target.nodeId);
 }
 
-/** Writes the result of a call that needs no effect. */
-export function answer(
-  draft: Draft,
-  call: Pick<ResolvedCall, "callId" | "name">,
-  status: "completed" | "failed",
-  output: string,
-): void {
-  draft.emit({
-    public: true,
-    type: "action.result",
-    data: {
-      ...inStep(draft),
-      result: { callId: call.callId, kind: "tool-result", toolName: call.name, output },
-      status,
+type StopCall = ResolvedCall & { readonly target: Extract<ResolvedCall["target"], { kind: "stop" }> };
+
+/** Answers `eve__task_cancel`: the current work of a task stops, its conversation stays (§6.4, §6.8). */
+export function stopTask(draft: Draft, call: StopCall): void {
+  const { taskId } = call.target;
+  const task = findTask(draft, taskId);
+  if (task === undefined) return answer(draft, call, "failed", nothingToStop(taskId));
+  if (task.status !== "working") return answer(draft, call, "completed", idleTask(taskId));
+  cancelCalls(draft, task, "task_cancel");
+  stopChild(draft, task);
+  answer(draft, call, "completed", stoppedTask(taskId));
+}
+
+/** An id is a model's word: `constructor` names no task. */
+function findTask({ state: { tasks } }: Draft, taskId: string): Task | undefined {
+  return Object.hasOwn(tasks, taskId) ? tasks[taskId] : undefined;
+}
+
+function receiptOf(task: Task | undefined, taskId: string, tool: string): string {
+  if (task === undefined) return startedReceipt(taskId, tool);
+  return task.status === "working" ? joinedReceipt(taskId) : continuedReceipt(taskId);
+}
+
+function toLimits({ now, taskLimits }: Surroundings): { limits?: CallLimits } {
+  if (taskLimits === undefined) return {};
+  const { timeoutMs, silenceMs } = taskLimits;
+  return {
+    limits: {
+      ...(timeoutMs === undefined ? {} : { deadline: now + timeoutMs }),
+      ...(silenceMs === undefined ? {} : { silenceMs }),
     },
-  });
+  };
 }
 
 /** Settles every working task as cancelled and stops its child, here or elsewhere (§6.4). */
 export function stopTasks(draft: Draft, reason: CancelReason): void {
   for (const task of working(draft)) {
-    for (const call of task.waiting) {
-      if (!call.abandoned) emitSettled(draft, task, call, { status: "cancelled", reason }, false);
-    }
+    cancelCalls(draft, task, reason);
     stopChild(draft, task);
+  }
+}
+
+function cancelCalls(draft: Draft, task: Task, reason: CancelReason): void {
+  for (const call of task.waiting) {
+    if (!call.abandoned) emitSettled(draft, task, call, { status: "cancelled", reason }, false);
   }
 }
 
@@ -75,11 +107,6 @@ export function endTasks(draft: Draft): void {
     if (task.remote !== undefined) tellRemote(draft, task, "reset");
     else tellChild(draft, task, "reset");
   }
-}
-
-/** Tasks that hold the turn. */
-export function working(draft: Draft): Task[] {
-  return Object.values(draft.state.tasks).filter((task) => task.status === "working");
 }
 
 function sendToChild(draft: Draft, call: AgentCall, taskId: string, nodeId: string): void {
@@ -129,10 +156,10 @@ export function emitSettled(
   draft: Draft,
   task: Task,
   call: TaskCall,
-  settled: Omit<ChildSettledInput, "kind" | "callIds"> & { reason?: CancelReason },
+  settled: Omit<ChildSettledInput, "kind" | "callIds"> & { reason?: CancelReason; overdue?: boolean },
   show: boolean,
 ): void {
-  const { status, output, error, reason = "turn_cancelled" } = settled;
+  const { status, output, error, reason = "turn_cancelled", overdue = false } = settled;
   const { taskId } = task;
   const current = draft.state.tasks[taskId]!;
   const waits = current.waiting.some(({ callId, sent }) => callId === call.callId && !sent);
@@ -153,7 +180,7 @@ export function emitSettled(
       ...(status === "failed" ? { error: error ?? { message: "The agent failed." } } : {}),
       ...(status === "cancelled" ? { cancel: { reason } } : {}),
     },
-    inner: { show },
+    inner: { show, ...(overdue ? { overdue } : {}) },
   });
 }
 

@@ -24,6 +24,10 @@ export function agentToolDescription(description: string): string {
   return `${description.trim()}\n\nThe agent does not see this conversation, so put all it needs into \`message\`; pass the \`taskId\` of one of its tasks to continue that task.`;
 }
 
+/** What a root without a description says of its copy (§5.2). */
+export const COPY_DESCRIPTION =
+  "A copy of yourself with your instructions and tools, which starts with an empty conversation. Hand it a part of the work that stands by itself.";
+
 const DELEGATION_HEADER =
   "Another agent hands you the task below. You see nothing of its conversation, and your final reply of this turn is what it gets back.";
 
@@ -42,7 +46,12 @@ export function startedReceipt(taskId: string, tool: string): string {
   return `Task ${taskId} is at work; its result comes later, in a <task_result> block. To send it another message, call ${tool} with taskId "${taskId}".`;
 }
 
-/** Receipt of a call that reached a task by its id. */
+/** Receipt of a call that reached a task while it works (§6.3). */
+export function joinedReceipt(taskId: string): string {
+  return `Task ${taskId} is still at work and reads this, too; one reply answers both messages, in a <task_result> block.`;
+}
+
+/** Receipt of a call that reached an idle task by its id. */
 export function continuedReceipt(taskId: string): string {
   return `Task ${taskId} has the message; its reply comes later, in a <task_result> block.`;
 }
@@ -58,6 +67,73 @@ export function unknownTask(taskId: string, tool: string): string {
 export function tooManyTasks(limit: number): string {
   return `TOO_MANY_TASKS: ${limit} tasks are at work, the most a session may have. Wait for one to finish, then call again.`;
 }
+
+/** Answers of `eve__task_cancel` (§6.8). */
+export function stoppedTask(taskId: string): string {
+  return `Task ${taskId} was stopped; what it was asked last has no reply. Its conversation is kept: call its tool with this taskId to go on.`;
+}
+
+export function nothingToStop(taskId: string): string {
+  return `UNKNOWN_TASK: this session has no task "${taskId}". The [Tasks] note lists those at work.`;
+}
+
+export function idleTask(taskId: string): string {
+  return `Task ${taskId} has nothing under way, so there was nothing to stop.`;
+}
+
+export type WaitEnd = "result" | "message" | "idle" | "time";
+
+/** Answers of `eve__task_wait` (§6.8). */
+export function waitEnded(end: WaitEnd): string {
+  switch (end) {
+    case "result":
+      return "A task has a result: it follows.";
+    case "message":
+      return "A message has come meanwhile: it follows. The tasks are still at work.";
+    case "idle":
+      return "No task is at work.";
+    case "time":
+      return "The time is up, and no task has a result yet.";
+  }
+}
+
+/** Why a call of an agent ended without a reply (§6.11). */
+export function overdueText(code: "TASK_TIMEOUT" | "TASK_SILENT", taskId: string): string {
+  const why = code === "TASK_TIMEOUT" ? "had no reply in the time it had" : "showed no sign of work for too long";
+  return `${code}: task ${taskId} ${why}, and was stopped. Its conversation is kept: call its tool with this taskId to go on.`;
+}
+
+export const TASK_WAIT_TOOL = "eve__task_wait";
+export const TASK_CANCEL_TOOL = "eve__task_cancel";
+
+export const TASK_WAIT_DESCRIPTION =
+  "Waits until one of your tasks has a result, a message comes, or the time is up. Results also come by themselves when you end your turn; call this only when you need one before you go on.";
+
+/** A day. */
+export const MAX_WAIT_SECONDS = 86_400;
+
+export const TASK_WAIT_SCHEMA: Readonly<Record<string, unknown>> = {
+  type: "object",
+  properties: {
+    timeoutSeconds: {
+      type: "number",
+      exclusiveMinimum: 0,
+      maximum: MAX_WAIT_SECONDS,
+      description: "How long to wait at most.",
+    },
+  },
+  additionalProperties: false,
+};
+
+export const TASK_CANCEL_DESCRIPTION =
+  "Stops what a task is doing now. Its conversation is kept, so that it can be continued by its id.";
+
+export const TASK_CANCEL_SCHEMA: Readonly<Record<string, unknown>> = {
+  type: "object",
+  properties: { taskId: { type: "string", description: "Id of the task." } },
+  required: ["taskId"],
+  additionalProperties: false,
+};
 
 export function unknownTool(name: string): string {
   return `UNKNOWN_TOOL: there is no tool "${name}" here.`;

@@ -30,6 +30,7 @@ export interface Step {
   readonly sender: string | undefined;
   readonly entries: readonly Entry[];
   readonly after: SessionState | undefined;
+  readonly now: number;
 }
 
 export interface Observer {
@@ -99,6 +100,7 @@ export function createWorld(observer: Observer): World {
       now: clock.now,
       compactAt: 60,
       sessionTimeoutMs: 1_000,
+      taskLimits: { timeoutMs: 500, silenceMs: 100 },
       base: `/${session.member}`,
       newSessionId: () => `${session.member}-${++made}`,
       random: () => String(++randoms).padStart(6, "0"),
@@ -106,7 +108,7 @@ export function createWorld(observer: Observer): World {
     session.state = state;
     session.log.push(...entries.map((entry) => JSON.stringify(entry)));
     for (const post of posts) send(session, post);
-    observer.advanced(session, { before, input, sender, entries, after: state });
+    observer.advanced(session, { before, input, sender, entries, after: state, now: clock.now });
     if (start) startEffects(session);
   };
   const startEffects = (session: SimSession): void => {

@@ -83,6 +83,7 @@ export async function createTestApp({
         env,
         tokens,
         publicBase: () => `http://lead.invalid${BASE}`,
+        lastEventAt: async (sessionId) => (await host.head(sessionId))?.updatedAt,
         log: () => {},
       }),
     surroundings: ({ sessionId }) => ({
@@ -214,6 +215,7 @@ const MANIFEST = {
         },
       ],
       composition: [
+        { name: "agent", visible: true, kind: "agent", reason: "derived", source: "agent.ts" },
         { name: "add", visible: true, kind: "tool", reason: "authored", source: "tools/add.ts" },
         { name: "peer", visible: true, kind: "agent", reason: "derived", source: "subagents/peer.ts" },
         { name: "helper", visible: true, kind: "agent", reason: "derived", source: "subagents/helper/agent.ts" },

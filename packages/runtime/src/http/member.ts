@@ -12,6 +12,7 @@ import { describeModel, type ModelFacts } from "../models/resolve-model.ts";
 import { parseManifest } from "../registry/parse-manifest.ts";
 import { createRegistry, type Modules, type Registry } from "../registry/registry.ts";
 import { sessionTimeoutOf } from "../registry/session-timeout.ts";
+import { taskLimitsOf } from "../registry/task-limits.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import { VERSION } from "../version.ts";
 import { createApp } from "./app.ts";
@@ -77,10 +78,16 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
     return { ...describeModel(model, env), ...(reasoning && { reasoning }) };
   };
   // The agent of a session may be gone from this build; its model call says so.
-  const factsOf = (nodeId: string): Pick<Surroundings, "modelId" | "compactAt"> => {
+  const factsOf = (nodeId: string): Pick<Surroundings, "modelId" | "compactAt" | "taskLimits"> => {
     if (!registry.manifest.nodes.some(({ id }) => id === nodeId)) return { modelId: "unavailable" };
-    const { compactAt } = registry.node(nodeId);
-    return { modelId: modelFacts(nodeId).modelId, ...(compactAt === undefined ? {} : { compactAt }) };
+    const node = registry.node(nodeId);
+    const { compactAt } = node;
+    const taskLimits = taskLimitsOf(node);
+    return {
+      modelId: modelFacts(nodeId).modelId,
+      ...(compactAt === undefined ? {} : { compactAt }),
+      ...(taskLimits === undefined ? {} : { taskLimits }),
+    };
   };
   const base = `/eve/${name}/v1`;
   const newSessionId = (): string => `ses_${newUlid()}`;
@@ -93,6 +100,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
       env,
       tokens,
       publicBase: () => `${origin()}${base}`,
+      lastEventAt: async (sessionId) => (await host.head(sessionId))?.updatedAt,
       log,
     }),
     surroundings: ({ sessionId, nodeId }) => {

@@ -6,6 +6,9 @@ import * as z from "zod";
  */
 export const MANIFEST_VERSION = 1;
 
+/** Name of the tool that calls a copy of the root agent (contract §7). */
+export const ROOT_AGENT = "agent";
+
 const visibility = z.union([z.boolean(), z.literal("deferred")]);
 
 const toolSchema = z.object({
@@ -36,7 +39,15 @@ const compositionSchema = z.object({
   name: z.string(),
   visible: z.boolean(),
   kind: z.enum(["tool", "agent"]),
-  reason: z.enum(["authored", "derived", "tool-false", "disabled-at-path", "replaced-at-path", "deferred"]),
+  reason: z.enum([
+    "authored",
+    "derived",
+    "tool-false",
+    "disabled-at-path",
+    "replaced-at-path",
+    "restored-at-path",
+    "deferred",
+  ]),
   source: z.string(),
 });
 

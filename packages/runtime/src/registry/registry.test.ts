@@ -7,7 +7,7 @@ import {
   defineTool,
   defineWorkspaceAgent,
 } from "../define/index.ts";
-import { agentToolDescription, AGENT_TOOL_SCHEMA } from "../engine/text.ts";
+import { agentToolDescription, AGENT_TOOL_SCHEMA, COPY_DESCRIPTION } from "../engine/text.ts";
 import type { Composition, Manifest, ManifestNode } from "../protocol/manifest.ts";
 import { projectTools } from "./projection.ts";
 import { createRegistry, type Modules } from "./registry.ts";
@@ -109,6 +109,7 @@ describe("§4 the projection", () => {
         }),
         MODULES,
       ).root,
+      { origin: { kind: "root" } },
     );
 
   test("holds what the build made visible, and nothing else", () => {
@@ -118,8 +119,15 @@ describe("§4 the projection", () => {
         entry("helper", "agent", true),
         entry("weather", "agent", false, "tool-false"),
       ]).keys(),
-    ]).toEqual(["add", "helper"]);
+    ]).toEqual(["add", "helper", "eve__task_wait", "eve__task_cancel"]);
     expect(project([]).size).toBe(0);
+  });
+
+  test("§6.8 what a model can do with its tasks is there only when it may start some", () => {
+    const names = (composition: Composition[]): string[] => [...project(composition).keys()];
+    expect(names([entry("add", "tool", true, "authored")])).toEqual(["add"]);
+    expect(names([entry("helper", "agent", false, "tool-false")])).toEqual([]);
+    expect(names([entry("weather", "agent", true)])).toEqual(["weather", "eve__task_wait", "eve__task_cancel"]);
   });
 
   test("§5.1, §5.2 an agent is a tool of one schema that says what it does not see", () => {
@@ -129,6 +137,50 @@ describe("§4 the projection", () => {
       target: { kind: "agent", subagent: { kind: "local", nodeId: "root/helper" } },
     });
     expect(AGENT_TOOL_SCHEMA).toMatchObject({ required: ["message"], additionalProperties: false });
+  });
+
+  describe("§7 the root's own copy", () => {
+    const TOP = { origin: { kind: "root" } } as const;
+    const COPY = { origin: { kind: "local", parentSessionId: "ses_1", taskId: "agent-1" } } as const;
+    const copyOf = (root: Partial<ManifestNode>) => {
+      const composition = [entry("agent", "agent", true), entry("helper", "agent", true)];
+      return createRegistry(manifest({ subagents: [subagent("helper", "local")], composition, ...root }), MODULES);
+    };
+
+    test("is there for the sessions that no other one of the member opened", () => {
+      const { root } = copyOf({});
+      for (const session of [TOP, { origin: { kind: "remote" } } as const])
+        expect(projectTools(root, session).get("agent")?.target).toMatchObject({
+          kind: "agent",
+          subagent: { kind: "local", nodeId: "root" },
+        });
+      expect([...projectTools(root, COPY).keys()]).toEqual(["helper", "eve__task_wait", "eve__task_cancel"]);
+    });
+
+    test("no subagent has it", () => {
+      const { node } = copyOf({});
+      expect(node("root/helper").copy).toBeUndefined();
+    });
+
+    test("a tool of that name is a copy's, too", () => {
+      const tools = [{ ...TOOL, name: "agent" }];
+      const { root } = copyOf({ tools, composition: [entry("agent", "tool", true, "replaced-at-path")] });
+      for (const session of [TOP, COPY])
+        expect(projectTools(root, session).get("agent")?.target).toMatchObject({ kind: "tool" });
+    });
+
+    test("hidden it is still in the registry", () => {
+      const { root } = copyOf({ composition: [entry("agent", "agent", false, "tool-false")] });
+      expect([...projectTools(root, TOP).keys()]).toEqual([]);
+      expect(root.copy).toMatchObject({ kind: "local", nodeId: "root" });
+    });
+
+    test("§5.2 is described as the root is, or in neutral words", () => {
+      const described = (description: string) =>
+        projectTools(copyOf({ description }).root, TOP).get("agent")?.description;
+      expect(described("Leads.")).toBe(agentToolDescription("Leads."));
+      expect(described("")).toBe(agentToolDescription(COPY_DESCRIPTION));
+    });
   });
 
   test("an entry for something that is not there shows nothing", () => {

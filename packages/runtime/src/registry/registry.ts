@@ -7,7 +7,14 @@ import type { RemoteAgentDefinition } from "../define/define-remote-agent.ts";
 import type { ToolDefinition } from "../define/define-tool.ts";
 import type { WorkspaceAgentDefinition } from "../define/define-workspace-agent.ts";
 import { AgentError } from "../errors.ts";
-import type { Manifest, ManifestNode, ManifestSubagent, ManifestTool } from "../protocol/manifest.ts";
+import { COPY_DESCRIPTION } from "../engine/text.ts";
+import {
+  ROOT_AGENT,
+  type Manifest,
+  type ManifestNode,
+  type ManifestSubagent,
+  type ManifestTool,
+} from "../protocol/manifest.ts";
 
 /** Default export of every authored module, by its path below `agent/`. */
 export type Modules = Readonly<Record<string, unknown>>;
@@ -39,6 +46,8 @@ export interface RegisteredNode {
   readonly limits: AgentLimits;
   readonly tools: ReadonlyMap<string, RegisteredTool>;
   readonly subagents: ReadonlyMap<string, RegisteredSubagent>;
+  /** The root only: itself, which its top-level sessions may call (contract §7). */
+  readonly copy?: RegisteredSubagent;
 }
 
 export interface Registry {
@@ -96,7 +105,23 @@ function register(node: ManifestNode, modules: Modules): RegisteredNode {
       ]),
     ),
     subagents: new Map(node.subagents.map((subagent) => [subagent.name, toSubagent(subagent, modules)])),
+    ...(node.id === "root" ? { copy: toCopy(node, agent) } : {}),
   };
+}
+
+function toCopy(
+  { id, description, source = "agent.ts" }: ManifestNode,
+  agent: AgentDefinition | undefined,
+): RegisteredSubagent {
+  const tool = agent?.tool ?? true;
+  const manifest = {
+    name: ROOT_AGENT,
+    kind: "local",
+    source,
+    description: description || COPY_DESCRIPTION,
+    tool,
+  } as const;
+  return { kind: "local", manifest, nodeId: id };
 }
 
 const DEFAULT_CONTEXT_WINDOW = 128_000;

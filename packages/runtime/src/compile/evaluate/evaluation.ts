@@ -17,6 +17,7 @@ export type DefinitionSummary =
       readonly onInterrupt: string;
     }
   | { readonly kind: "disabled-tool" }
+  | { readonly kind: "root-agent" }
   | { readonly kind: "remote-agent"; readonly description: string; readonly tool: ToolVisibility }
   | {
       readonly kind: "workspace-agent";

@@ -37,6 +37,7 @@ export function summarize(value: unknown): DefinitionSummary {
       return { kind, peer: name, ...(description !== undefined && { description }), tool };
     }
     case "disabled-tool":
+    case "root-agent":
     case "instructions":
     case "channel":
       return { kind };

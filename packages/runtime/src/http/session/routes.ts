@@ -7,6 +7,7 @@ import { cancelTurn, controlHistory, resetSession, retryTurn } from "./control-s
 import { createSession } from "./create-session.ts";
 import { forkSession } from "./fork-session.ts";
 import { sendMessage } from "./send-message.ts";
+import { listTasks } from "./task-list.ts";
 
 export interface SessionRoutes {
   readonly host: Host;
@@ -31,6 +32,7 @@ export function createSessionRoutes(options: SessionRoutes): Hono<{ Variables: V
   routes.post("/:id/reset", (c) => resetSession(c, host));
   routes.post("/:id/retry", (c) => retryTurn(c, host));
   routes.post("/:id/fork", (c) => forkSession(c, host));
+  routes.get("/:id/tasks", (c) => listTasks(c, host));
   routes.get("/:id/export", (c) => exportSession(c, host));
   routes.get("/:id/stream", (c) => streamSession(c, options));
   routes.delete("/:id", (c) => deleteSession(c, host));

@@ -173,14 +173,19 @@ function findMentions(masked: string, toolNames: readonly string[]): readonly Me
   });
   const kept: Mention[] = [];
   for (const mention of found.sort((a, b) => a.start - b.start || b.end - a.end)) {
-    if (mention.name === "agent" && !ADDRESSED.test(masked.slice(0, mention.start))) continue;
+    if (mention.name === "agent" && !isAddressed(masked, mention)) continue;
     if (mention.start >= (kept.at(-1)?.end ?? 0)) kept.push(mention);
   }
   return kept;
 }
 
-/** The root copy's name is an everyday word, so it counts only where somebody is addressed. */
-const ADDRESSED = /\b(?:ask|let|have|tell|get|use|call|to|and)\s+(?:(?:the|an?|another|your)\s+)?$/i;
+/** The root copy's name is an everyday word, so it counts only where a clause begins by addressing somebody. */
+function isAddressed(masked: string, { start, end }: Mention): boolean {
+  return ADDRESSED.test(masked.slice(0, start)) && /^(?:\s+[\p{L}\p{N}"\u0001]|\s*[:,])/u.test(masked.slice(end));
+}
+
+const ADDRESSED =
+  /(?:^|[.!?,;:\n]|\b(?:and|then|please|now|first|also))\s*(?:ask|let|have|tell|get|use|call)\s+(?:(?:the|an?|another|your)\s+)?$/i;
 
 function within(mentions: readonly Mention[], span: Span): readonly Mention[] {
   return mentions.filter((mention) => mention.start >= span.start && mention.end <= span.end);
