@@ -1,5 +1,6 @@
 import type { DiscoveredNode, NamedModule, Report } from "../discover/index.ts";
 import type { Composition, ManifestSubagent } from "../protocol/manifest.ts";
+import { isDefaultName, isDefaultTool } from "./default-tools.ts";
 import type { DefinitionSummary } from "./evaluate/evaluation.ts";
 import { lineOfDefaultExport, readSource } from "./locate.ts";
 
@@ -21,7 +22,8 @@ export function composeNode(
     if (kind === undefined) continue;
     agents.delete(tool.name);
     if (kind === "disabled-tool") {
-      if (subagent === undefined && !declares(node, tool.name)) reportUnused(node, tool, report);
+      if (subagent === undefined && !declares(node, tool.name) && !isDefaultName(tool.name))
+        reportUnused(node, tool, report);
       const hides = subagent === undefined ? "tool" : "agent";
       composition.push({
         name: tool.name,
@@ -31,7 +33,7 @@ export function composeNode(
         source: tool.source,
       });
     } else if (subagent === undefined) {
-      composition.push({ name: tool.name, visible: true, kind: "tool", reason: "authored", source: tool.source });
+      composition.push({ name: tool.name, visible: true, kind: "tool", reason: reasonOf(tool), source: tool.source });
     } else if (subagent.tool === false) {
       composition.push({
         name: tool.name,
@@ -48,6 +50,11 @@ export function composeNode(
   return composition.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+function reasonOf({ name, source }: NamedModule): Composition["reason"] {
+  if (isDefaultTool(source)) return "default";
+  return isDefaultName(name) ? "replaced-at-path" : "authored";
+}
+
 function derive({ name, tool, source }: ManifestSubagent): Composition {
   const reason = tool === "deferred" ? "deferred" : tool ? "derived" : "tool-false";
   return { name, visible: tool === true, kind: "agent", reason, source };
@@ -60,16 +67,9 @@ function declares(node: DiscoveredNode, name: string): boolean {
 
 function reportUnused(node: DiscoveredNode, tool: NamedModule, report: Report): void {
   if (node.id === "root" && tool.name === "agent") return; // Hides the root's own copy (contract §4).
-  const message = `disableTool() hides nothing: no subagent is named "${tool.name}".`;
+  const message = `disableTool() hides nothing: no subagent and no default tool is named "${tool.name}".`;
   const line = lineOfDefaultExport(readSource(tool.path));
-  report(
-    "DISABLE_UNUSED",
-    tool.path,
-    line,
-    message,
-    "Remove the file, or name it like the subagent to hide.",
-    "warning",
-  );
+  report("DISABLE_UNUSED", tool.path, line, message, "Remove the file, or name it like what it is to hide.", "warning");
 }
 
 function reportCollision(tool: NamedModule, subagent: ManifestSubagent, report: Report): void {

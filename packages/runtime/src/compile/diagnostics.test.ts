@@ -1,3 +1,5 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { DIAGNOSTIC_CODES, formatDiagnostic, type Diagnostic } from "../discover/index.ts";
 import { createFixtureWorkspace, type FixtureWorkspace } from "../discover/fixture-workspace.ts";
@@ -9,7 +11,11 @@ let workspace: FixtureWorkspace;
 afterEach(() => workspace.remove());
 
 /** Compiles `agents/a`; the keys are paths below its `agent/`, or below the root when they start with `/`. */
-async function diagnose(files: Record<string, string>, timeoutMs?: number) {
+async function diagnose(
+  files: Record<string, string>,
+  timeoutMs?: number,
+  prepare: (memberDir: string) => void = () => {},
+) {
   workspace = createFixtureWorkspace({
     "agents/peer/agent/agent.ts": `import { defineAgent } from "eve";\nexport default defineAgent({ description: "P." });`,
     ...Object.fromEntries(
@@ -19,6 +25,7 @@ async function diagnose(files: Record<string, string>, timeoutMs?: number) {
       ]),
     ),
   });
+  prepare(workspace.member("a"));
   const result = await compileMember({
     memberDir: workspace.member("a"),
     ...(timeoutMs !== undefined && { timeoutMs }),
@@ -326,6 +333,7 @@ test("slots, names and packages are reported by the same call", async () => {
     "instructions.md": "a",
     "instructions.ts": `export default "b";`,
     "notes.txt": "",
+    "sandbox/workspace/big.txt": "x".repeat(10 * 1024 * 1024 + 1),
     "subagents/x/instructions.md": "x",
     "subagents/y/agent.ts": agent(`  description: "d",`),
     "subagents/y/channels/eve.ts": "",
@@ -333,6 +341,7 @@ test("slots, names and packages are reported by the same call", async () => {
   expect(errors).toEqual([
     "SLOT_DUPLICATE instructions.ts:1",
     "SLOT_UNKNOWN notes.txt:1",
+    "SEED_TOO_LARGE sandbox/workspace:1",
     "AGENT_MISSING subagents/x:1",
     "SLOT_ROOT_ONLY subagents/y/channels:1",
     "PACKAGE_INVALID agents/a/package.json:3",
@@ -342,6 +351,12 @@ test("slots, names and packages are reported by the same call", async () => {
 test("a folder without agent/ is told so and nothing else", async () => {
   const { errors } = await diagnose({ "/agents/a/readme.md": "" });
   expect(errors).toEqual(["AGENT_MISSING agents/a:1"]);
+});
+
+test("a seed holds no link", async () => {
+  const link = (folder: string): void => symlinkSync("/etc", join(folder, "agent/sandbox/workspace/out"));
+  const { errors } = await diagnose({ "sandbox/workspace/a": "" }, undefined, link);
+  expect(errors).toEqual(["SEED_INVALID sandbox/workspace/out:1"]);
 });
 
 test("this file has seen every code", () => {

@@ -16,7 +16,9 @@ type Check =
   | "functions?"
   | "url"
   | "object?"
-  | "variables?";
+  | "variables?"
+  | "provider?"
+  | "boolean?";
 
 interface Problem {
   readonly option: string;
@@ -100,6 +102,10 @@ function mismatch(check: Check, value: unknown): string | undefined {
       return Array.isArray(value) && value.every((item) => typeof item === "function")
         ? undefined
         : "an array of functions";
+    case "boolean?":
+      return typeof value === "boolean" ? undefined : "true or false";
+    case "provider?":
+      return isProvider(value) ? undefined : "a provider: { name, create, resume, delete }";
     case "variables?":
       return Array.isArray(value) && value.every((name) => typeof name === "string" && /^[A-Za-z_]\w*$/.test(name))
         ? undefined
@@ -112,6 +118,13 @@ function isCompaction(value: unknown): boolean {
   const { thresholdPercent = 0.9, ...others } = value as { thresholdPercent?: unknown };
   const share = typeof thresholdPercent === "number" && thresholdPercent > 0 && thresholdPercent <= 1;
   return share && Object.keys(others).length === 0;
+}
+
+function isProvider(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const provider = value as Readonly<Record<string, unknown>>;
+  const named = typeof provider.name === "string" && provider.name.trim() !== "";
+  return named && ["create", "resume", "delete"].every((name) => typeof provider[name] === "function");
 }
 
 function isModel(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Entry {
@@ -19,7 +19,16 @@ export function readFolder(folder: string): Entry[] {
     .filter((name) => !IGNORED.test(name))
     .sort()
     .map((name) => ({ name, path: join(folder, name), folder: isFolder(join(folder, name)) }))
-    .filter((entry) => !entry.folder || readFolder(entry.path).length > 0);
+    .filter((entry) => !entry.folder || holdsAnything(entry.path));
+}
+
+/** Follows no links: they may lead back here. */
+function holdsAnything(folder: string): boolean {
+  return list(folder).some((name) => {
+    if (IGNORED.test(name)) return false;
+    const path = join(folder, name);
+    return !lstatSync(path, { throwIfNoEntry: false })?.isDirectory() || holdsAnything(path);
+  });
 }
 
 export function isFolder(path: string): boolean {

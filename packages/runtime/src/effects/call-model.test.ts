@@ -4,6 +4,7 @@ import { defineAgent } from "../define/define-agent.ts";
 import type { EffectInput } from "../engine/input.ts";
 import { startTurn } from "../engine/session.fixture.ts";
 import { createRegistry } from "../registry/registry.ts";
+import { createTestSandboxes } from "../sandbox/sandboxes.fixture.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import { callModel } from "./call-model.ts";
 
@@ -53,6 +54,7 @@ async function call(parts: readonly LanguageModelV4StreamPart[], ending: Ending 
       registry: () => registry,
       env: {},
       tokens: createCallbackTokens("s"),
+      sandboxes: createTestSandboxes(() => registry),
       publicBase: () => "",
       log: () => {},
     },

@@ -1,5 +1,6 @@
 import type { Perform } from "../engine/ports.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { CallbackTokens } from "../transport/callback-token.ts";
 import { callModel } from "./call-model.ts";
 import { compactHistory } from "./compact-history.ts";
@@ -14,6 +15,7 @@ export interface Member {
   readonly registry: () => Registry;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tokens: CallbackTokens;
+  readonly sandboxes: Sandboxes;
   /** Address of this member's API as others reach it, e.g. `http://127.0.0.1:3000/eve/foreman/v1`. */
   readonly publicBase: () => string;
   readonly log: (line: string) => void;

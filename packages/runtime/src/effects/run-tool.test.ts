@@ -4,6 +4,7 @@ import { defineTool, type ToolContext } from "../define/index.ts";
 import type { EffectContext } from "../engine/ports.ts";
 import { ADA, startTurn } from "../engine/session.fixture.ts";
 import { createRegistry } from "../registry/registry.ts";
+import { createTestSandboxes } from "../sandbox/sandboxes.fixture.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import type { Member } from "./perform.ts";
 import { runTool } from "./run-tool.ts";
@@ -31,6 +32,7 @@ async function run(
     registry: () => registry,
     env: {},
     tokens: createCallbackTokens("s"),
+    sandboxes: createTestSandboxes(() => registry),
     publicBase: () => "",
     log: () => {},
   };

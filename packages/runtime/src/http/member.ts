@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDevelopment, localDev } from "../channels/auth.ts";
 import type { EveChannelDefinition } from "../channels/eve.ts";
@@ -11,6 +12,9 @@ import { openSqliteStore } from "../host/sql/sqlite.ts";
 import { describeModel } from "../models/resolve-model.ts";
 import { parseManifest } from "../registry/parse-manifest.ts";
 import { createRegistry, type Modules, type Registry } from "../registry/registry.ts";
+import { embeddedProvider } from "../sandbox/embedded/embedded-provider.ts";
+import { shellOf } from "../sandbox/embedded/shell.ts";
+import { createSandboxes } from "../sandbox/sandboxes.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import { VERSION } from "../version.ts";
 import { createApp } from "./app.ts";
@@ -23,6 +27,8 @@ export interface Bundle {
   /** Content of `manifest.json`. */
   readonly manifest: unknown;
   readonly modules: Modules;
+  /** The folder of `manifest.json`, with a slash at the end. Absent when the manifest names no file of the build. */
+  readonly folder?: URL;
 }
 
 export interface MemberOptions {
@@ -56,6 +62,7 @@ export interface Member {
  */
 export async function createMember(bundle: Bundle, options: MemberOptions): Promise<Member> {
   const { env, storeFolder, isTemporary = false, origin, log } = options;
+  let { folder } = bundle;
   let registry = toRegistry(bundle);
   checkEnv(registry.manifest, env);
   const name = registry.manifest.member;
@@ -72,6 +79,13 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
   const base = `/eve/${name}/v1`;
   const newSessionId = (): string => `ses_${newUlid()}`;
   const fault = createFault(env);
+  const sandboxes = createSandboxes({
+    folder: join(storeFolder, "sandboxes"),
+    registry: () => registry,
+    readBuildFile: (file) => readFile(new URL(file, folder)),
+    embedded: embeddedProvider(() => shellOf(registry.manifest, folder)),
+    log,
+  });
 
   const host = createSqlHost({
     store,
@@ -79,6 +93,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
       registry: () => registry,
       env,
       tokens,
+      sandboxes,
       publicBase: () => `${origin()}${base}`,
       log,
     }),
@@ -122,6 +137,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
       const nextRegistry = toRegistry(next);
       checkEnv(nextRegistry.manifest, env);
       registry = nextRegistry;
+      folder = next.folder;
       app = toApp(next);
     },
     describe: lock.describe,

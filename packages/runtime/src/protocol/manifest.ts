@@ -10,7 +10,7 @@ const visibility = z.union([z.boolean(), z.literal("deferred")]);
 
 const toolSchema = z.object({
   name: z.string(),
-  /** Module that default-exports the definition; a key of the bundle's module table. */
+  /** Module that default-exports the definition; a key of the bundle's module table. `eve/tools/<name>`: a default. */
   source: z.string(),
   description: z.string(),
   /** JSON Schema of the input. */
@@ -31,12 +31,20 @@ const subagentSchema = z.object({
   peer: z.string().optional(),
 });
 
+/** What is authored about the sandbox of a node. */
+const sandboxSchema = z.object({
+  /** Module that default-exports `defineSandbox(…)`. */
+  source: z.string().optional(),
+  /** What `/workspace` begins with: `path` in it, and the `file` of the build that holds the content. */
+  seed: z.array(z.object({ path: z.string(), file: z.string(), executable: z.boolean() })),
+});
+
 /** Why a name is, or is not, among the tools that a node's model sees. */
 const compositionSchema = z.object({
   name: z.string(),
   visible: z.boolean(),
   kind: z.enum(["tool", "agent"]),
-  reason: z.enum(["authored", "derived", "tool-false", "disabled-at-path", "replaced-at-path", "deferred"]),
+  reason: z.enum(["authored", "default", "derived", "tool-false", "disabled-at-path", "replaced-at-path", "deferred"]),
   source: z.string(),
 });
 
@@ -53,7 +61,8 @@ const nodeSchema = z.object({
   instructionsSource: z.string().optional(),
   /** What `info` shows: a gateway id, or `<provider>/<model>` of an instance. */
   modelId: z.string(),
-  /** Every tool authored for the node. */
+  sandbox: sandboxSchema.optional(),
+  /** Every tool authored for the node, and those of the framework that nothing replaces. */
   tools: z.array(toolSchema),
   /** Registry: every agent the node may call. */
   subagents: z.array(subagentSchema),
@@ -72,6 +81,8 @@ export const manifestSchema = z.object({
   requiredEnv: z.array(z.string()).optional(),
   /** Module of `channels/eve.ts`, when authored. */
   channel: z.string().optional(),
+  /** File of the build that runs a command of the embedded shell; absent where the runtime runs from source. */
+  shell: z.string().optional(),
 });
 
 export type Manifest = z.infer<typeof manifestSchema>;

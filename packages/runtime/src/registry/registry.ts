@@ -3,6 +3,7 @@ import { kindOf } from "../define/brand.ts";
 import type { AgentDefinition } from "../define/define-agent.ts";
 import type { InstructionsDefinition } from "../define/define-instructions.ts";
 import type { RemoteAgentDefinition } from "../define/define-remote-agent.ts";
+import type { SandboxDefinition } from "../define/define-sandbox.ts";
 import type { ToolDefinition } from "../define/define-tool.ts";
 import type { WorkspaceAgentDefinition } from "../define/define-workspace-agent.ts";
 import { AgentError } from "../errors.ts";
@@ -33,6 +34,8 @@ export interface RegisteredNode {
   /** Tokens of a prompt from which on its history is to be shortened; absent: never. */
   readonly compactAt?: number;
   readonly instructions: string | undefined;
+  /** Absent: the embedded shell, with the seed that the manifest names. */
+  readonly sandbox?: SandboxDefinition;
   readonly tools: ReadonlyMap<string, RegisteredTool>;
   readonly subagents: ReadonlyMap<string, RegisteredSubagent>;
 }
@@ -82,6 +85,9 @@ function register(node: ManifestNode, modules: Modules): RegisteredNode {
     model: agent?.model,
     ...toCompactAt(agent),
     instructions,
+    ...(node.sandbox?.source !== undefined && {
+      sandbox: load<SandboxDefinition>(modules, node.sandbox.source, "sandbox"),
+    }),
     tools: new Map(
       node.tools.map((tool) => [
         tool.name,
