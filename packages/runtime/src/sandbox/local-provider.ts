@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../errors.ts";
 import type { RunResult, Sandbox, SandboxProvider } from "../define/define-sandbox.ts";
+import { createRunning } from "./running.ts";
 import { createFiles, createFileSandbox, placesOf, resumeFiles, type FilePlaces } from "./files/file-sandbox.ts";
 
 const MAX_OUTPUT_BYTES = 512 * 1024;
@@ -30,18 +31,12 @@ exit "$code"
  * export default defineSandbox({ provider: localProvider() });
  */
 export function localProvider(): SandboxProvider {
-  const running = new Map<string, Set<() => void>>();
+  const running = createRunning();
 
   const open = (places: FilePlaces): Sandbox =>
     createFileSandbox(places, ({ command, cwd, env, timeoutMs, signal }) => {
-      const own = running.get(places.id) ?? new Set();
-      running.set(places.id, own);
-      return runProgram(
-        { command, folder: join(places.files, cwd), home: join(places.files, "workspace"), env },
-        timeoutMs,
-        signal,
-        own,
-      );
+      const program = { command, folder: join(places.files, cwd), home: join(places.files, "workspace"), env };
+      return running.run(places.id, signal, (either) => runProgram(program, timeoutMs, either));
     });
 
   return {
@@ -52,8 +47,7 @@ export function localProvider(): SandboxProvider {
       return places && open(places);
     },
     delete: async (request) => {
-      for (const kill of running.get(request.id) ?? []) kill();
-      running.delete(request.id);
+      await running.end(request.id);
       await rm(placesOf(request).files, { recursive: true, force: true });
     },
   };
@@ -70,7 +64,6 @@ function runProgram(
   { command, folder, home, env }: Program,
   timeoutMs: number,
   signal: AbortSignal,
-  running: Set<() => void>,
 ): Promise<RunResult> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -95,12 +88,10 @@ function runProgram(
       late = true;
       kill();
     }, timeoutMs);
-    running.add(kill);
     signal.addEventListener("abort", kill, { once: true });
     child.once("error", (error) => reject(new Error(`/bin/sh did not start: ${messageOf(error)}`, { cause: error })));
     child.once("close", (code) => {
       clearTimeout(timer);
-      running.delete(kill);
       signal.removeEventListener("abort", kill);
       if (signal.aborted) return reject(signal.reason);
       const why = late ? `sh: killed: the command took longer than ${timeoutMs / 1000} s\n` : "";

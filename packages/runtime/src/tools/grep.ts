@@ -28,20 +28,17 @@ export const grep: ToolDefinition<typeof inputSchema, GrepOutput> = defineTool({
   inputSchema,
   execute: async ({ pattern, path = ".", include, ignoreCase = false }, { abortSignal, getSandbox }) => {
     const sandbox = await getSandbox();
+    if ((await sandbox.stat({ path })) === undefined) throw refusal(`There is no ${path}.`);
     // Where the expression runs is where it can do no harm: one that takes for ever is killed with its command.
     const words = [
       "grep",
-      "-rnEI",
+      "-rnE",
       ...(ignoreCase ? ["-i"] : []),
       ...(include === undefined ? [] : [`--include=${include}`]),
     ];
     const command = [...words, "-e", pattern, "--", path].map(quote).join(" ");
     const { exitCode, stdout, stderr } = await sandbox.run({ command, signal: abortSignal });
-    if (exitCode > 1) {
-      throw new AgentError("INVALID_INPUT", `grep failed: ${cutMiddle(stderr.trim(), 1_000)}`, {
-        fix: "Correct the expression or the path.",
-      });
-    }
+    if (exitCode > 1 || stderr !== "") throw refusal(`grep failed: ${cutMiddle(stderr.trim(), 1_000)}`);
     const lines = stdout.split("\n").filter((line) => line !== "");
     return {
       matches: lines.slice(0, MAX_MATCHES).map((line) => cutMiddle(line, MAX_LINE_LENGTH)),
@@ -53,6 +50,10 @@ export const grep: ToolDefinition<typeof inputSchema, GrepOutput> = defineTool({
 });
 
 export default grep;
+
+function refusal(message: string): AgentError {
+  return new AgentError("INVALID_INPUT", message, { fix: "Correct the expression or the path." });
+}
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;

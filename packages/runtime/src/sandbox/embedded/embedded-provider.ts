@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
-import { AgentError } from "../../errors.ts";
 import type { Sandbox, SandboxProvider } from "../../define/define-sandbox.ts";
 import { createFiles, createFileSandbox, placesOf, resumeFiles, type FilePlaces } from "../files/file-sandbox.ts";
+import { createRunning } from "../running.ts";
 import { createTurnstile } from "../turnstile.ts";
 import { runJob } from "./run-job.ts";
 
@@ -18,21 +18,12 @@ const MAX_COMMANDS = 4;
  */
 export function embeddedProvider(shell: () => URL): SandboxProvider {
   const through = createTurnstile(MAX_COMMANDS);
-  const running = new Map<string, Set<AbortController>>();
+  const running = createRunning();
 
   const open = (places: FilePlaces): Sandbox =>
-    createFileSandbox(places, async ({ signal, ...job }) => {
-      const end = new AbortController();
-      const own = running.get(places.id) ?? new Set();
-      running.set(places.id, own.add(end));
-      const either = AbortSignal.any([signal, end.signal]);
-      try {
-        return await through(() => runJob(shell(), { ...places, ...job }, either), either);
-      } finally {
-        own.delete(end);
-        if (own.size === 0) running.delete(places.id);
-      }
-    });
+    createFileSandbox(places, ({ signal, ...job }) =>
+      running.run(places.id, signal, (either) => through(() => runJob(shell(), { ...places, ...job }, either), either)),
+    );
 
   return {
     name: EMBEDDED,
@@ -42,9 +33,7 @@ export function embeddedProvider(shell: () => URL): SandboxProvider {
       return places && open(places);
     },
     delete: async (request) => {
-      for (const end of running.get(request.id) ?? []) {
-        end.abort(new AgentError("SANDBOX_FAILED", "The sandbox was deleted.", { fix: "Start a new session." }));
-      }
+      await running.end(request.id);
       await rm(placesOf(request).files, { recursive: true, force: true });
     },
   };
