@@ -82,7 +82,7 @@ describe.each(BUILDS)("$build", ({ create, isLater }) => {
       "$state: the next message is answered by a model that knows all that was said",
       async ({ sessionId }) => {
         const { offered } = await checkRecall(keeper.api, sessionId);
-        const names = ["book", "count", "gone", "helper", "late", "lost", "twin"];
+        const names = ["bash", "book", "count", "gone", "helper", "late", "lost", "read_file", "twin", "write_file"];
         expect(offered.map(({ name }) => name).toSorted()).toEqual(isLater ? [...names, "stamp"].toSorted() : names);
         const helper = offered.find(({ name }) => name === "helper");
         expect(helper!.description.startsWith(LATER_DESCRIPTION)).toBe(isLater);
