@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineTool, type ToolDefinition } from "../define/define-tool.ts";
-import { AgentError } from "../errors.ts";
 import { cutMiddle } from "./cut-text.ts";
+import { refusal } from "./refusal.ts";
 
 const MAX_MATCHES = 200;
 const MAX_LINE_LENGTH = 500;
@@ -28,7 +28,7 @@ export const grep: ToolDefinition<typeof inputSchema, GrepOutput> = defineTool({
   inputSchema,
   execute: async ({ pattern, path = ".", include, ignoreCase = false }, { abortSignal, getSandbox }) => {
     const sandbox = await getSandbox();
-    if ((await sandbox.stat({ path })) === undefined) throw refusal(`There is no ${path}.`);
+    if ((await sandbox.stat({ path })) === undefined) throw refusal(`There is no ${path}.`, "Search another path.");
     // Where the expression runs is where it can do no harm: one that takes for ever is killed with its command.
     const words = [
       "grep",
@@ -38,7 +38,8 @@ export const grep: ToolDefinition<typeof inputSchema, GrepOutput> = defineTool({
     ];
     const command = [...words, "-e", pattern, "--", path].map(quote).join(" ");
     const { exitCode, stdout, stderr } = await sandbox.run({ command, signal: abortSignal });
-    if (exitCode > 1 || stderr !== "") throw refusal(`grep failed: ${cutMiddle(stderr.trim(), 1_000)}`);
+    if (exitCode > 1 || stderr !== "")
+      throw refusal(`grep failed: ${cutMiddle(stderr.trim(), 1_000)}.`, "Correct the expression.");
     const lines = stdout.split("\n").filter((line) => line !== "");
     return {
       matches: lines.slice(0, MAX_MATCHES).map((line) => cutMiddle(line, MAX_LINE_LENGTH)),
@@ -50,10 +51,6 @@ export const grep: ToolDefinition<typeof inputSchema, GrepOutput> = defineTool({
 });
 
 export default grep;
-
-function refusal(message: string): AgentError {
-  return new AgentError("INVALID_INPUT", message, { fix: "Correct the expression or the path." });
-}
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;

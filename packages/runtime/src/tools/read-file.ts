@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defineTool, type ToolDefinition } from "../define/define-tool.ts";
-import { AgentError } from "../errors.ts";
+import { refusal } from "./refusal.ts";
 import { markRead } from "./session-reads.ts";
 
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -78,8 +78,4 @@ function toOutput(text: string, startLine: number, lineCount: number): ReadFileO
     totalLines,
     ...(notes.length === 0 ? {} : { note: notes.slice(0, 10).join(" ") }),
   };
-}
-
-function refusal(message: string, fix: string): AgentError {
-  return new AgentError("INVALID_INPUT", `${message} ${fix}`, { fix });
 }

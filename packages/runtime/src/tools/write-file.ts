@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defineTool, type ToolDefinition } from "../define/define-tool.ts";
-import { AgentError } from "../errors.ts";
+import { refusal } from "./refusal.ts";
 import { hasRead, markRead } from "./session-reads.ts";
 
 const inputSchema = z.object({
@@ -50,7 +50,3 @@ export const writeFile: ToolDefinition<typeof inputSchema, WriteFileOutput> = de
 });
 
 export default writeFile;
-
-function refusal(message: string, fix: string): AgentError {
-  return new AgentError("INVALID_INPUT", `${message} ${fix}`, { fix });
-}
