@@ -17,8 +17,9 @@ const MAY_IMPORT = {
   registry: ["define", "engine"],
   host: ["engine", "registry"],
   transport: ["define", "engine", "registry", "host"],
-  effects: ["define", "engine", "registry", "host", "transport", "models"],
-  http: ["define", "engine", "registry", "host", "transport", "effects", "models", "channels"],
+  sandbox: ["define", "engine", "registry", "host", "transport"],
+  effects: ["define", "engine", "registry", "host", "transport", "sandbox", "models"],
+  http: ["define", "engine", "registry", "host", "transport", "sandbox", "effects", "models", "channels"],
   // Entries that authors import.
   channels: ["define"],
   tools: ["define"],
@@ -31,7 +32,7 @@ const MAY_IMPORT = {
 /** Tests, and what only they import. */
 const TESTS = "\\.(test|test-d|fixture)\\.ts$";
 
-const RUN_TIME = ["engine", "registry", "host", "transport", "effects", "http", "models", "channels"];
+const RUN_TIME = ["engine", "registry", "host", "transport", "sandbox", "effects", "http", "models", "channels"];
 
 const layer = (name) => ({
   name: `layer-${name}`,

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,6 +16,10 @@ let build: BuildRun;
 
 beforeAll(async () => {
   workspace = copyForBuild();
+  const seed = join(workspace.root, "agents/research/agent/sandbox/workspace");
+  mkdirSync(seed, { recursive: true });
+  writeFileSync(join(seed, ".hidden.bin"), Uint8Array.of(0, 255, 10));
+  writeFileSync(join(seed, "greet.sh"), "echo greetings\n", { mode: 0o755 });
   build = await runBuild(workspace.root);
   if (!build.result.ok) throw new Error(build.log);
 });
@@ -32,8 +36,10 @@ describe("pnpm build", () => {
     for (const { member, files, bytes } of build.result.functions!) {
       const present = filesOf(member).filter((path) => path !== ".vc-config.json");
       expect(present).toHaveLength(files);
-      // A budget: a member's own code and the runtime, nothing of the build.
-      expect(bytes).toBeLessThan(1_900_000);
+      // A budget: a member's own code and the runtime, nothing of the build. The shell is only read by commands.
+      const shell = sizeOf(member, "shell/");
+      expect(bytes - shell).toBeLessThan(1_900_000);
+      expect(shell).toBeLessThan(1_900_000);
     }
   });
 
@@ -41,7 +47,8 @@ describe("pnpm build", () => {
     for (const member of ["foreman", "research"]) {
       expect(
         filesOf(member).filter(
-          (path) => !/^(index\.mjs|manifest\.json|\.vc-config\.json|chunks\/[^/]+\.mjs)$/.test(path),
+          (path) =>
+            !/^(index\.mjs|manifest\.json|\.vc-config\.json|(?:chunks|shell)\/[^/]+\.mjs|seeds\/[0-9a-f]+)$/.test(path),
         ),
       ).toEqual([]);
     }
@@ -114,6 +121,15 @@ describe("a function alone in an empty folder, on plain Node", () => {
     expect([...seen]).toEqual(expect.arrayContaining(["session.started", "message.completed", "turn.completed"]));
   });
 
+  test("has the seed of its sandbox and the shell", async () => {
+    const sessionId = await converse(research.api, 'Use bash to run "./greet.sh; base64 .hidden.bin; pwd"');
+    const [result] = ofType(await eventsOf(research.api, sessionId), "action.result");
+    expect(result?.data.result).toMatchObject({
+      toolName: "bash",
+      output: { exitCode: 0, stdout: "greetings\nAP8K\n/workspace\n", stderr: "" },
+    });
+  });
+
   test("calls a local subagent and, at EVE_PEER_RESEARCH_URL, the function of a peer", async () => {
     const sessionId = await converse(foreman.api, "Ask research what a tide is, and let the reviewer check it");
     const events = await eventsOf(foreman.api, sessionId);
@@ -170,6 +186,11 @@ function filesOf(member: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folderOf(member).length + 1))
     .toSorted();
+}
+
+function sizeOf(member: string, below: string): number {
+  const paths = filesOf(member).filter((path) => path.startsWith(below));
+  return paths.reduce((sum, path) => sum + readFileSync(join(folderOf(member), path)).length, 0);
 }
 
 function codeOf(member: string): string {

@@ -84,7 +84,8 @@ describe.each(BUILDS)("$build", ({ create, isLater }) => {
       async ({ sessionId }) => {
         const { offered } = await checkRecall(keeper.api, sessionId);
         const tasks = ["agent", "eve__task_cancel", "eve__task_wait"];
-        const names = [...tasks, "book", "count", "gone", "helper", "late", "lost", "twin"].toSorted();
+        const files = ["bash", "read_file", "write_file"];
+        const names = [...tasks, ...files, "book", "count", "gone", "helper", "late", "lost", "twin"].toSorted();
         expect(offered.map(({ name }) => name).toSorted()).toEqual(isLater ? [...names, "stamp"].toSorted() : names);
         const helper = offered.find(({ name }) => name === "helper");
         expect(helper!.description.startsWith(LATER_DESCRIPTION)).toBe(isLater);

@@ -28,6 +28,7 @@ export const ERROR_CODES = {
   PORT_IN_USE: { status: 500, retryable: false },
   PROTOCOL_MISMATCH: { status: 502, retryable: false },
   REMOTE_FAILED: { status: 502, retryable: true },
+  SANDBOX_FAILED: { status: 500, retryable: true },
   SESSION_EXPIRED: { status: 410, retryable: false },
   SESSION_NOT_ACTIVE: { status: 409, retryable: false },
   SESSION_STRANDED: { status: 409, retryable: false },

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { compileMember, type CompileResult } from "../compile/index.ts";
+import { compileMember, isDefaultTool, type CompileResult } from "../compile/index.ts";
 import { formatDiagnostic } from "../discover/index.ts";
 
 /**
@@ -30,10 +30,10 @@ function printResult(result: CompileResult, seconds: number): void {
     return;
   }
   const { member, nodes } = result.manifest;
-  const tools = nodes.reduce((sum, node) => sum + node.tools.length, 0);
+  const authored = nodes.flatMap((node) => node.tools).filter(({ source }) => !isDefaultTool(source));
   const size = `${Math.round(result.bytes / 1_000).toLocaleString("en")} kB`;
   console.log(
-    `built ${member}: ${count(nodes.length, "agent")}, ${count(tools, "tool")}, ${size} in ${seconds.toFixed(1)} s`,
+    `built ${member}: ${count(nodes.length, "agent")}, ${count(authored.length, "tool")}, ${size} in ${seconds.toFixed(1)} s`,
   );
 }
 

@@ -11,11 +11,13 @@ import {
 import { composeNode } from "./compose.ts";
 import type { DefinitionSummary } from "./evaluate/evaluation.ts";
 import { lineOfDefaultExport, readSource } from "./locate.ts";
+import type { SeedFiles } from "./seed-files.ts";
 
 export interface AssembleInput {
   readonly member: DiscoveredMember;
   readonly definitions: ReadonlyMap<string, DefinitionSummary>;
   readonly peerDescriptions: ReadonlyMap<string, string>;
+  readonly seeds: SeedFiles["seeds"];
   readonly report: Report;
 }
 
@@ -33,6 +35,7 @@ export function toManifest(
   nodes: readonly ManifestNode[],
   files: ReadonlyMap<string, Uint8Array>,
   requiredEnv: readonly string[],
+  shell?: string,
 ): Manifest {
   const channel = member.nodes[0]?.channel;
   const content = {
@@ -41,6 +44,7 @@ export function toManifest(
     nodes,
     ...(channel && { channel: channel.source }),
     ...(requiredEnv.length > 0 && { requiredEnv }),
+    ...(shell !== undefined && { shell }),
   };
   const hash = createHash("sha256").update(JSON.stringify(content));
   for (const name of [...files.keys()].sort()) {
@@ -64,6 +68,7 @@ function assembleNode(node: DiscoveredNode, input: AssembleInput): ManifestNode 
     ...(node.agent && { source: node.agent.source }),
     ...instructions,
     modelId: agent?.kind === "agent" ? agent.modelId : "eve/offline",
+    ...toSandbox(node, input),
     tools: node.tools.flatMap((tool) => toTool(tool, definitions)),
     subagents,
     composition: composeNode(node, subagents, definitions, report),
@@ -78,6 +83,12 @@ function readInstructions(
   if ("text" in instructions) return { instructions: instructions.text };
   const definition = definitions.get(instructions.source);
   return definition?.kind === "text" ? { instructions: definition.text } : { instructionsSource: instructions.source };
+}
+
+function toSandbox({ id, sandbox }: DiscoveredNode, { seeds }: AssembleInput): Pick<ManifestNode, "sandbox"> {
+  if (sandbox === undefined) return {};
+  const { module } = sandbox;
+  return { sandbox: { ...(module && { source: module.source }), seed: seeds.get(id) ?? [] } };
 }
 
 function toTool({ name, source }: NamedModule, definitions: ReadonlyMap<string, DefinitionSummary>): ManifestTool[] {

@@ -11,9 +11,13 @@ export interface SlotModule extends DiscoveredModule {
   readonly expected: string;
 }
 
-/** Every authored module of the nodes, with what its slot asks for. */
+/** Every module of the nodes, with what its slot asks for. A default that several nodes have is there once. */
 export function modulesOf(nodes: readonly DiscoveredNode[]): SlotModule[] {
-  return nodes.flatMap((node) => [
+  return [...new Map(nodes.flatMap(modulesOfNode).map((module) => [module.source, module])).values()];
+}
+
+function modulesOfNode(node: DiscoveredNode): SlotModule[] {
+  return [
     ...(node.agent ? [{ ...node.agent, kinds: ["agent"] as const, expected: "defineAgent(…)" }] : []),
     ...(node.instructions && "source" in node.instructions
       ? [
@@ -37,8 +41,11 @@ export function modulesOf(nodes: readonly DiscoveredNode[]): SlotModule[] {
       kinds: ["remote-agent", "workspace-agent"] as const,
       expected: "defineWorkspaceAgent(…) or defineRemoteAgent(…)",
     })),
+    ...(node.sandbox?.module
+      ? [{ ...node.sandbox.module, kinds: ["sandbox"] as const, expected: "defineSandbox(…)" }]
+      : []),
     ...(node.channel ? [{ ...node.channel, kinds: ["channel"] as const, expected: "eveChannel(…)" }] : []),
-  ]);
+  ];
 }
 
 /** The definitions that are what their slot asks for, by module; the others are reported. */
@@ -132,5 +139,6 @@ const FOUND: Readonly<Record<Exclude<Kind, "unknown">, string>> = {
   "workspace-agent": "defineWorkspaceAgent(…)",
   instructions: "defineInstructions(…)",
   text: "a string",
+  sandbox: "defineSandbox(…)",
   channel: "eveChannel(…)",
 };

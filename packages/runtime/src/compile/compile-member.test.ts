@@ -66,6 +66,12 @@ async function compiled(memberDir: string, mode?: "build" | "dev") {
   return result;
 }
 
+const DEFAULT_TOOL = {
+  description: expect.any(String),
+  inputSchema: expect.objectContaining({ type: "object" }),
+  onInterrupt: "retry",
+};
+
 test("compiles every kind of definition into the manifest", async () => {
   const workspace = create();
   const { manifest, outDir, entry, bytes, warnings } = await compiled(workspace.member("foreman"));
@@ -86,6 +92,7 @@ test("compiles every kind of definition into the manifest", async () => {
     instructions: "Lead the team.",
     modelId: "anthropic/claude-opus-5.5",
     tools: [
+      { ...DEFAULT_TOOL, name: "bash", source: "eve/tools/bash", onInterrupt: "fail" },
       {
         name: "count",
         source: "tools/count.ts",
@@ -102,6 +109,8 @@ test("compiles every kind of definition into the manifest", async () => {
           required: ["text"],
         },
       },
+      { ...DEFAULT_TOOL, name: "read_file", source: "eve/tools/read_file" },
+      { ...DEFAULT_TOOL, name: "write_file", source: "eve/tools/write_file" },
     ],
     subagents: [
       {
@@ -124,10 +133,13 @@ test("compiles every kind of definition into the manifest", async () => {
     ],
     composition: [
       { name: "agent", visible: true, kind: "agent", reason: "derived", source: "agent.ts" },
+      { name: "bash", visible: true, kind: "tool", reason: "default", source: "eve/tools/bash" },
       { name: "count", visible: true, kind: "tool", reason: "authored", source: "tools/count.ts" },
+      { name: "read_file", visible: true, kind: "tool", reason: "default", source: "eve/tools/read_file" },
       { name: "research", visible: true, kind: "agent", reason: "derived", source: "subagents/research.ts" },
       { name: "reviewer", visible: false, kind: "agent", reason: "tool-false", source: "subagents/reviewer/agent.ts" },
       { name: "weather", visible: false, kind: "agent", reason: "deferred", source: "subagents/weather.ts" },
+      { name: "write_file", visible: true, kind: "tool", reason: "default", source: "eve/tools/write_file" },
     ],
   });
   expect(reviewer).toMatchObject({
@@ -145,6 +157,9 @@ test("the bundle's table holds the default export of every module", async () => 
   expect(keys).toEqual([
     "agent.ts",
     "channels/eve.ts",
+    "eve/tools/bash",
+    "eve/tools/read_file",
+    "eve/tools/write_file",
     "subagents/research.ts",
     "subagents/reviewer/agent.ts",
     "subagents/reviewer/instructions.ts",

@@ -3,17 +3,28 @@ import { existsSync, realpathSync, rmSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Metafile } from "esbuild";
-import { discoverMember, discoverWorkspace, reportTo, sortDiagnostics, type Diagnostic } from "../discover/index.ts";
+import {
+  discoverMember,
+  discoverWorkspace,
+  reportTo,
+  sortDiagnostics,
+  type Diagnostic,
+  type DiscoveredNode,
+} from "../discover/index.ts";
 import type { Manifest } from "../protocol/manifest.ts";
 import { assembleNodes, toManifest } from "./assemble.ts";
 import { bundleMember, type BundleOptions } from "./bundle/bundle-member.ts";
+import { bundleShell, SHELL_FILE } from "./bundle/bundle-shell.ts";
 import { checkModules, modulesOf } from "./check-modules.ts";
+import { withDefaultTools } from "./default-tools.ts";
 import { ENTRY_PREFIX } from "./bundle/entries.ts";
 import { createEvaluator } from "./evaluate/create-evaluator.ts";
+import type { DefinitionSummary } from "./evaluate/evaluation.ts";
 import { writeFunctionFolder } from "./function-folder.ts";
 import { replaceFolder, writeFiles } from "./output-folder.ts";
 import { readRequiredEnv } from "./required-env.ts";
 import { resolvePeers } from "./resolve-peers.ts";
+import { readSeedFiles } from "./seed-files.ts";
 
 export interface CompileOptions {
   /** Folder of the member: the one that holds `agent/`. */
@@ -33,7 +44,7 @@ export type CompileResult =
       readonly outDir: string;
       /** Absolute path of `server.mjs`, which serves the member; in `dev` mode of `modules.mjs`. */
       readonly entry: string;
-      /** Size of the code, without source maps. */
+      /** Size of the member's code, without source maps, seeds and the embedded shell. */
       readonly bytes: number;
       readonly diagnostics: readonly [];
       readonly warnings: readonly Diagnostic[];
@@ -61,7 +72,8 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
   const outDir = resolve(options.outDir ?? join(memberDir, ".eve", options.mode ?? "build"));
   const workspace = discoverWorkspace(memberDir);
   const base = workspace?.root ?? process.cwd();
-  const member = discoverMember({ memberDir, base });
+  const discovered = discoverMember({ memberDir, base });
+  const member = { ...discovered, nodes: discovered.nodes.map(withDefaultTools) };
   if (member.nodes.length === 0) {
     return { ok: false, diagnostics: sortDiagnostics(member.diagnostics), warnings: [], outside: [] };
   }
@@ -77,6 +89,8 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
   try {
     // The process that reads definitions starts while the bundler works.
     evaluator.warm();
+    // During development the runtime's own source is the shell.
+    const shell = isDev ? undefined : bundleShell();
     const slots = modulesOf(member.nodes);
     // Not `base`: a bundle must not depend on the folder that the command was started in.
     const bundleOptions: BundleOptions = {
@@ -115,7 +129,8 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
       // During development the start of the member says it.
       report: isDev ? () => {} : report,
     });
-    const nodes = assembleNodes({ member, definitions, peerDescriptions, report });
+    const seeds = readSeedFiles(member.nodes);
+    const nodes = assembleNodes({ member, definitions, peerDescriptions, seeds: seeds.seeds, report });
 
     const sorted = sortDiagnostics(diagnostics);
     const warnings = sorted.filter(({ severity }) => severity === "warning");
@@ -124,12 +139,15 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
       return { ok: false, diagnostics: errors, warnings, outside: [...outside] };
     }
 
-    const manifest = toManifest(member, nodes, bundle.files, requiredEnv);
+    const shellFiles = needsShell(member.nodes, definitions) ? await shell : undefined;
+    const besides = new Map([...seeds.files, ...(shellFiles ?? [])]);
+    const all = new Map([...bundle.files, ...besides]);
+    const manifest = toManifest(member, nodes, all, requiredEnv, shellFiles && SHELL_FILE);
     const manifestFile = `${JSON.stringify(manifest, null, 2)}\n`;
-    writeFiles(draftDir, new Map([["manifest.json", manifestFile]]));
+    writeFiles(draftDir, new Map<string, Uint8Array | string>([...besides, ["manifest.json", manifestFile]]));
     replaceFolder(outDir, draftDir);
     if (options.outDir === undefined && options.mode !== "dev") {
-      writeFunctionFolder({ member, outDir, root: bundleOptions.root, ...bundle, manifest: manifestFile });
+      writeFunctionFolder({ member, outDir, root: bundleOptions.root, ...bundle, besides, manifest: manifestFile });
     }
     const bytes = [...bundle.files].reduce((sum, [name, file]) => sum + (name.endsWith(".map") ? 0 : file.length), 0);
     const entry = join(outDir, isDev ? "modules.mjs" : "server.mjs");
@@ -139,6 +157,14 @@ export async function compileMember(options: CompileOptions): Promise<CompileRes
     rmSync(draftDir, { recursive: true, force: true });
     rmSync(scratchDir, { recursive: true, force: true });
   }
+}
+
+/** False when every agent of the member has a provider of its own for its sandboxes. */
+function needsShell(nodes: readonly DiscoveredNode[], definitions: ReadonlyMap<string, DefinitionSummary>): boolean {
+  return nodes.some(({ sandbox }) => {
+    const definition = sandbox?.module && definitions.get(sandbox.module.source);
+    return definition?.kind !== "sandbox" || definition.provider === undefined;
+  });
 }
 
 const RUNTIME = fileURLToPath(new URL("../../", import.meta.url));

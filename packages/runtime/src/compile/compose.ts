@@ -1,5 +1,6 @@
 import type { DiscoveredNode, NamedModule, Report } from "../discover/index.ts";
 import { ROOT_AGENT, type Composition, type ManifestSubagent } from "../protocol/manifest.ts";
+import { isDefaultName, isDefaultTool } from "./default-tools.ts";
 import type { DefinitionSummary } from "./evaluate/evaluation.ts";
 import { lineOfDefaultExport, readSource } from "./locate.ts";
 
@@ -26,11 +27,11 @@ export function composeNode(
     if (kind === "root-agent") {
       reportNoCopy(tool, report);
     } else if (kind === "disabled-tool") {
-      if (subagent === undefined && !declares(node, name)) reportUnused(tool, report);
+      if (subagent === undefined && !declares(node, name) && !isDefaultName(name)) reportUnused(tool, report);
       const hides = subagent === undefined ? "tool" : "agent";
       composition.push({ name, visible: false, kind: hides, reason: "disabled-at-path", source });
     } else if (subagent === undefined) {
-      composition.push({ name, visible: true, kind: "tool", reason: "authored", source });
+      composition.push({ name, visible: true, kind: "tool", reason: reasonOf(tool), source });
     } else if (subagent.tool === false) {
       composition.push({ name, visible: true, kind: "tool", reason: "replaced-at-path", source });
     } else {
@@ -59,6 +60,11 @@ function composeCopy(node: DiscoveredNode, definitions: ReadonlyMap<string, Defi
   return derive({ name, tool, source: node.agent?.source ?? "agent.ts" });
 }
 
+function reasonOf({ name, source }: NamedModule): Composition["reason"] {
+  if (isDefaultTool(source)) return "default";
+  return isDefaultName(name) ? "replaced-at-path" : "authored";
+}
+
 function derive({ name, tool, source }: Pick<ManifestSubagent, "name" | "tool" | "source">): Composition {
   const reason = tool === "deferred" ? "deferred" : tool ? "derived" : "tool-false";
   return { name, visible: tool === true, kind: "agent", reason, source };
@@ -70,8 +76,8 @@ function declares(node: DiscoveredNode, name: string): boolean {
 }
 
 function reportUnused(tool: NamedModule, report: Report): void {
-  const message = `disableTool() hides nothing: no subagent is named "${tool.name}".`;
-  const fix = "Remove the file, or name it like the subagent to hide.";
+  const message = `disableTool() hides nothing: no subagent and no default tool is named "${tool.name}".`;
+  const fix = "Remove the file, or name it like what it is to hide.";
   report("DISABLE_UNUSED", tool.path, lineOfDefaultExport(readSource(tool.path)), message, fix, "warning");
 }
 

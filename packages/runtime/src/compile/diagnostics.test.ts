@@ -356,7 +356,7 @@ test("a folder without agent/ is told so and nothing else", async () => {
   expect(errors).toEqual(["AGENT_MISSING agents/a:1"]);
 });
 
-test("this file has seen every code", () => {
+test("this file has seen every code, but for those of seeds: discover-sandbox.test.ts has", () => {
   workspace = createFixtureWorkspace({});
-  expect([...seen].sort()).toEqual([...DIAGNOSTIC_CODES]);
+  expect([...seen].sort()).toEqual(DIAGNOSTIC_CODES.filter((code) => !code.startsWith("SEED_")));
 });

@@ -10,6 +10,8 @@ const FRAMEWORKS = ["@nestjs/core", "express", "hono", "elysia", "fastify", "koa
 export interface FunctionFolderOptions {
   readonly member: Pick<DiscoveredMember, "dir" | "dependencies">;
   readonly files: ReadonlyMap<string, Uint8Array>;
+  /** What nothing imports: seeds, the embedded shell. */
+  readonly besides: ReadonlyMap<string, Uint8Array>;
   readonly metafile: Metafile;
   /** The folder that paths in `metafile` are relative to. */
   readonly root: string;
@@ -19,12 +21,12 @@ export interface FunctionFolderOptions {
 }
 
 /**
- * Writes `dist/`, which the platform makes the function from, file by file: `index.mjs`, what that imports, and the
- * manifest. A folder of its own because the platform searches no hidden one.
+ * Writes `dist/`, which the platform makes the function from, file by file: `index.mjs`, what that imports, what it
+ * reads, and the manifest. A folder of its own because the platform searches no hidden one.
  */
 export function writeFunctionFolder(options: FunctionFolderOptions): void {
-  const { member, files, manifest } = options;
-  const content = new Map<string, Uint8Array | string>([["manifest.json", manifest]]);
+  const { member, files, besides, manifest } = options;
+  const content = new Map<string, Uint8Array | string>([...besides, ["manifest.json", manifest]]);
   for (const name of reachable("function.mjs", options)) content.set(name, files.get(name)!);
   content.set("index.mjs", toEntry(files.get("function.mjs")!, member.dependencies));
   content.delete("function.mjs");

@@ -1,2 +1,3 @@
 export { compileMember } from "./compile-member.ts";
+export { isDefaultTool } from "./default-tools.ts";
 export type { CompileOptions, CompileResult } from "./compile-member.ts";

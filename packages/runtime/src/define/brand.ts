@@ -12,6 +12,7 @@ export type DefinitionKind =
   | "remote-agent"
   | "workspace-agent"
   | "instructions"
+  | "sandbox"
   | "channel";
 
 /** Freezes `definition` and marks it as a definition of `kind`. */

@@ -24,7 +24,9 @@ type Check =
   | "timeout?"
   | "number?"
   | "texts?"
-  | "variables?";
+  | "variables?"
+  | "provider?"
+  | "boolean?";
 
 interface Problem {
   readonly option: string;
@@ -130,6 +132,10 @@ function mismatch(check: Check, value: unknown): string | undefined {
       return Array.isArray(value) && value.every((item) => typeof item === "function")
         ? undefined
         : "an array of functions";
+    case "boolean?":
+      return typeof value === "boolean" ? undefined : "true or false";
+    case "provider?":
+      return isProvider(value) ? undefined : "a provider: { name, create, resume, delete }";
     case "variables?":
       return Array.isArray(value) && value.every((name) => typeof name === "string" && /^[A-Za-z_]\w*$/.test(name))
         ? undefined
@@ -158,6 +164,12 @@ function isCache(value: unknown): boolean {
   if (!isObject(value) || Object.keys(value).join() !== "anthropic" || !isObject(value.anthropic)) return false;
   const { ttl = "5m", ...others } = value.anthropic;
   return (ttl === "5m" || ttl === "1h") && Object.keys(others).length === 0;
+}
+
+function isProvider(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const named = typeof value.name === "string" && value.name.trim() !== "";
+  return named && ["create", "resume", "delete"].every((name) => typeof value[name] === "function");
 }
 
 function isModel(value: unknown): boolean {

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Principal } from "../protocol/principal.ts";
 import { brand } from "./brand.ts";
 import { checkOptions } from "./check-options.ts";
+import type { Sandbox } from "./define-sandbox.ts";
 
 /** What a tool knows about the call it serves. */
 export interface ToolContext {
@@ -14,6 +15,12 @@ export interface ToolContext {
   readonly toolName: string;
   /** Aborts when the call's work should stop. */
   readonly abortSignal: AbortSignal;
+  /**
+   * The sandbox of this session, made when it is first asked for (contract §3, §7).
+   *
+   * @throws AgentError `SANDBOX_FAILED` when its provider does not give it.
+   */
+  getSandbox(): Promise<Sandbox>;
   /** The same for every run of this call, also after a crash (contract §21). */
   readonly idempotencyKey: string;
 }

@@ -12,6 +12,18 @@ export type {
   RemoteAgentOptions,
   Transport,
 } from "./define-remote-agent.ts";
+export { defineSandbox } from "./define-sandbox.ts";
+export type {
+  RunOptions,
+  RunResult,
+  Sandbox,
+  SandboxDefinition,
+  SandboxEntry,
+  SandboxOptions,
+  SandboxProvider,
+  SandboxRequest,
+  SeedFile,
+} from "./define-sandbox.ts";
 export { defineTool } from "./define-tool.ts";
 export type { ToolContext, ToolDefinition, ToolOptions } from "./define-tool.ts";
 export { defineWorkspaceAgent } from "./define-workspace-agent.ts";

@@ -77,23 +77,15 @@ test("says which slots this version does not support, once each", () => {
       "extensions/crm.ts": "",
       "hooks/a.ts": "",
       "hooks/b.ts": "",
-      "sandbox.ts": "",
       "schedules/daily.md": "",
       "skills/a/SKILL.md": "",
       "subagents/a/agent.ts": "",
-      "subagents/a/sandbox/sandbox.ts": "",
+      "subagents/a/hooks/a.ts": "",
     }),
   ).toEqual(
-    [
-      "channels/slack.ts",
-      "connections",
-      "extensions",
-      "hooks",
-      "sandbox.ts",
-      "schedules",
-      "skills",
-      "subagents/a/sandbox",
-    ].map((path) => `SLOT_UNSUPPORTED agents/foreman/agent/${path}`),
+    ["channels/slack.ts", "connections", "extensions", "hooks", "schedules", "skills", "subagents/a/hooks"].map(
+      (path) => `SLOT_UNSUPPORTED agents/foreman/agent/${path}`,
+    ),
   );
 });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { relative, sep } from "node:path";
+import { discoverSandbox, type DiscoveredSandbox } from "./discover-sandbox.ts";
 import { checkSlotName } from "./names.ts";
 import { near } from "../define/closest.ts";
 import { readFolder, type Entry } from "./read-folder.ts";
@@ -29,6 +30,8 @@ export interface DiscoveredNode {
   /** Subagents in one file: remote agents and peers. */
   readonly references: readonly NamedModule[];
   readonly channel?: DiscoveredModule;
+  /** What is authored about its sandbox. */
+  readonly sandbox?: DiscoveredSandbox;
 }
 
 export interface NodeLocation {
@@ -45,12 +48,12 @@ type Draft = { -readonly [K in keyof DiscoveredNode]: DiscoveredNode[K] } & {
   references: NamedModule[];
 };
 
-const LATER = new Set(["skills", "connections", "hooks", "sandbox", "extensions"]);
+const LATER = new Set(["skills", "connections", "hooks", "extensions"]);
 const ROOT_ONLY = new Set(["channels", "schedules"]);
-const FOLDERS = ["tools/", "subagents/", "lib/", "channels/"];
-const FILES = ["agent.ts", "instructions.md", "instructions.ts"];
+const FOLDERS = ["tools/", "subagents/", "sandbox/", "lib/", "channels/"];
+const FILES = ["agent.ts", "instructions.md", "instructions.ts", "sandbox.ts"];
 const SLOTS =
-  "agent.ts, instructions.md, instructions.ts, tools/<name>.ts, subagents/<name>/, subagents/<name>.ts, lib/";
+  "agent.ts, instructions.md, instructions.ts, tools/<name>.ts, subagents/<name>/, subagents/<name>.ts, sandbox.ts, sandbox/, lib/";
 
 /** Reads one node and, below it, every subagent that has a folder (contract §3). */
 export function discoverNode(at: NodeLocation): DiscoveredNode[] {
@@ -79,9 +82,8 @@ function readSlot(draft: Draft, entry: Entry, at: NodeLocation): void {
     return at.report("SLOT_ROOT_ONLY", entry.path, 1, message, `Move it to agent/${slot}/ or remove it.`);
   }
   if (entry.folder && slot === "channels") return readChannels(draft, entry, at);
-  if ((entry.folder && (LATER.has(slot) || ROOT_ONLY.has(slot))) || entry.name === "sandbox.ts") {
-    return unsupported(entry, `${entry.name}${entry.folder ? "/" : ""}`, at);
-  }
+  if (entry.folder && (LATER.has(slot) || ROOT_ONLY.has(slot))) return unsupported(entry, `${entry.name}/`, at);
+  if (entry.name === "sandbox" || entry.name === "sandbox.ts") return readSandbox(draft, entry, at);
   if (!entry.folder && entry.name === "agent.ts") {
     draft.agent = toModule(entry, at);
   } else if (!entry.folder && slot === "instructions" && slot !== entry.name) {
@@ -120,6 +122,22 @@ function readInstructions(draft: Draft, entry: Entry, at: NodeLocation): void {
       "The instructions are empty.",
       "Write the system prompt, or remove the file.",
     );
+}
+
+function readSandbox(draft: Draft, entry: Entry, at: NodeLocation): void {
+  if (draft.sandbox !== undefined) {
+    const message = "sandbox.ts and sandbox/ fill the same slot.";
+    return at.report(
+      "SLOT_DUPLICATE",
+      entry.path,
+      1,
+      message,
+      "Move sandbox.ts into sandbox/, or remove one of the two.",
+    );
+  }
+  draft.sandbox = entry.folder
+    ? discoverSandbox(entry, at, (file) => toModule(file, at))
+    : { module: toModule(entry, at), seed: [] };
 }
 
 function readTools(draft: Draft, folder: Entry, at: NodeLocation): void {

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Entry {
@@ -19,14 +19,15 @@ export function readFolder(folder: string): Entry[] {
     .filter((name) => !IGNORED.test(name))
     .sort()
     .map((name) => ({ name, path: join(folder, name), folder: isFolder(join(folder, name)) }))
-    .filter((entry) => !entry.folder || holdsSomething(entry.path));
+    .filter((entry) => !entry.folder || holdsAnything(entry.path));
 }
 
-/** Stops at the first: a folder of packages is large. */
-function holdsSomething(folder: string): boolean {
+/** Follows no links: they may lead back here. */
+function holdsAnything(folder: string): boolean {
   return list(folder).some((name) => {
+    if (IGNORED.test(name)) return false;
     const path = join(folder, name);
-    return !IGNORED.test(name) && (!isFolder(path) || holdsSomething(path));
+    return !lstatSync(path, { throwIfNoEntry: false })?.isDirectory() || holdsAnything(path);
   });
 }
 

@@ -9,6 +9,7 @@ import type { SessionState } from "../engine/state.ts";
 import type { ManifestTool } from "../protocol/manifest.ts";
 import { defineTool } from "../define/define-tool.ts";
 import { createRegistry } from "../registry/registry.ts";
+import { createTestSandboxes } from "../sandbox/sandboxes.fixture.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import * as z from "zod";
 import { callModel } from "./call-model.ts";
@@ -53,6 +54,7 @@ export function createTestMember(options: AgentOptions, env: Member["env"] = {})
     env,
     tokens: createCallbackTokens("s"),
     publicBase: () => "",
+    sandboxes: createTestSandboxes(() => registry),
     lastEventAt: async () => undefined,
     log: () => {},
   };

@@ -15,6 +15,7 @@ import {
 } from "../engine/session.fixture.ts";
 import { COMPACTION_PROMPT } from "../engine/text.ts";
 import { createRegistry } from "../registry/registry.ts";
+import { createTestSandboxes } from "../sandbox/sandboxes.fixture.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import { compactHistory } from "./compact-history.ts";
 
@@ -74,6 +75,7 @@ async function compact(
       env: {},
       tokens: createCallbackTokens("s"),
       publicBase: () => "",
+      sandboxes: createTestSandboxes(() => registry),
       lastEventAt: async () => undefined,
       log: () => {},
     },

@@ -3,6 +3,7 @@ import { defineRemoteAgent } from "../define/index.ts";
 import { startTurn, ADA } from "../engine/session.fixture.ts";
 import type { Outgoing } from "../engine/state.ts";
 import { createRegistry } from "../registry/registry.ts";
+import { createTestSandboxes } from "../sandbox/sandboxes.fixture.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import { deliverOutgoing } from "./deliver-outgoing.ts";
 import type { Member } from "./perform.ts";
@@ -122,6 +123,7 @@ const MEMBER: Member = {
   registry: () => REGISTRY,
   env: {},
   tokens: createCallbackTokens("s"),
+  sandboxes: createTestSandboxes(() => REGISTRY),
   publicBase: () => "",
   lastEventAt: async () => undefined,
   log: () => {},

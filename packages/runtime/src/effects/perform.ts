@@ -1,5 +1,6 @@
 import type { Perform } from "../engine/ports.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { CallbackTokens } from "../transport/callback-token.ts";
 import { callModel } from "./call-model.ts";
 import { compactHistory } from "./compact-history.ts";
@@ -15,6 +16,7 @@ export interface Member {
   readonly registry: () => Registry;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly tokens: CallbackTokens;
+  readonly sandboxes: Sandboxes;
   /** Address of this member's API as others reach it, e.g. `http://127.0.0.1:3000/eve/foreman/v1`. */
   readonly publicBase: () => string;
   /** When a session of this member last showed an event, in milliseconds since the epoch. */

@@ -5,6 +5,7 @@ import type { EffectContext } from "../engine/ports.ts";
 import { ADA, startTurn } from "../engine/session.fixture.ts";
 import { createRegistry } from "../registry/registry.ts";
 import { steeredTool } from "../engine/text.ts";
+import { createTestSandboxes } from "../sandbox/sandboxes.fixture.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import type { Member } from "./perform.ts";
 import { runTool } from "./run-tool.ts";
@@ -38,6 +39,7 @@ async function run(
     registry: () => registry,
     env: {},
     tokens: createCallbackTokens("s"),
+    sandboxes: createTestSandboxes(() => registry),
     publicBase: () => "",
     lastEventAt: async () => undefined,
     log: () => {},

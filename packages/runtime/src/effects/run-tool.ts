@@ -43,6 +43,7 @@ export async function runTool(
       callId,
       toolName,
       abortSignal: AbortSignal.any([signal, steered]),
+      getSandbox: () => member.sandboxes.of(state),
       idempotencyKey: `${state.sessionId}:${turnId}:${callId}`,
     });
     return settle("completed", toJson(output, toolName));

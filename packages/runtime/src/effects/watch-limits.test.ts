@@ -5,6 +5,7 @@ import type { EffectInput } from "../engine/input.ts";
 import { startTurn } from "../engine/session.fixture.ts";
 import type { CallLimits } from "../engine/state.ts";
 import { createRegistry } from "../registry/registry.ts";
+import { createTestSandboxes } from "../sandbox/sandboxes.fixture.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import type { Member } from "./perform.ts";
 import { watchLimits } from "./watch-limits.ts";
@@ -160,6 +161,7 @@ const MEMBER: Member = {
   env: {},
   tokens: createCallbackTokens("s"),
   publicBase: () => "",
+  sandboxes: createTestSandboxes(() => REGISTRY),
   lastEventAt: async () => undefined,
   log: () => {},
 };

@@ -11,6 +11,7 @@ import { openSqliteStore } from "../host/sql/sqlite.ts";
 import { MANIFEST_VERSION, manifestSchema } from "../protocol/manifest.ts";
 import type { StreamEvent } from "../protocol/events.ts";
 import { createRegistry, type Registry } from "../registry/registry.ts";
+import { createTestSandboxes } from "../sandbox/sandboxes.fixture.ts";
 import { createCallbackTokens, type CallbackTokens } from "../transport/callback-token.ts";
 import type { ScriptedModel } from "../testing/scripted-model.ts";
 import { createApp } from "./app.ts";
@@ -82,6 +83,7 @@ export async function createTestApp({
         registry: () => registry,
         env,
         tokens,
+        sandboxes: createTestSandboxes(() => registry),
         publicBase: () => `http://lead.invalid${BASE}`,
         lastEventAt: async (sessionId) => (await host.head(sessionId))?.updatedAt,
         log: () => {},

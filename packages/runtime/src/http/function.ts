@@ -24,7 +24,7 @@ type Env = Readonly<Record<string, string | undefined>>;
  * The store is the folder `EVE_STORE`, else a temporary one, which `health` and `info` then say.
  *
  * @example
- * export default createFunction({ manifest, modules });
+ * export default createFunction({ manifest, modules, folder });
  */
 export function createFunction(bundle: Bundle, env: Env = process.env): AgentFunction {
   let starting: Promise<Member> | undefined;

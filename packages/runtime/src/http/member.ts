@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDevelopment, localDev } from "../channels/auth.ts";
 import type { EveChannelDefinition } from "../channels/eve.ts";
@@ -13,6 +14,9 @@ import { parseManifest } from "../registry/parse-manifest.ts";
 import { createRegistry, type Modules, type Registry } from "../registry/registry.ts";
 import { sessionTimeoutOf } from "../registry/session-timeout.ts";
 import { taskLimitsOf } from "../registry/task-limits.ts";
+import { embeddedProvider } from "../sandbox/embedded/embedded-provider.ts";
+import { shellOf } from "../sandbox/embedded/shell.ts";
+import { createSandboxes } from "../sandbox/sandboxes.ts";
 import { createCallbackTokens } from "../transport/callback-token.ts";
 import { VERSION } from "../version.ts";
 import { createApp } from "./app.ts";
@@ -28,6 +32,8 @@ export interface Bundle {
   /** Content of `manifest.json`. */
   readonly manifest: unknown;
   readonly modules: Modules;
+  /** The folder of `manifest.json`, with a slash at the end. Absent when the manifest names no file of the build. */
+  readonly folder?: URL;
 }
 
 export interface MemberOptions {
@@ -64,6 +70,7 @@ export interface Member {
  */
 export async function createMember(bundle: Bundle, options: MemberOptions): Promise<Member> {
   const { env, storeFolder, isTemporary = false, origin, log } = options;
+  let { folder } = bundle;
   let registry = toRegistry(bundle);
   checkEnv(registry.manifest, env);
   const retentionMs = readRetention(env);
@@ -92,6 +99,13 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
   const base = `/eve/${name}/v1`;
   const newSessionId = (): string => `ses_${newUlid()}`;
   const fault = createFault(env);
+  const sandboxes = createSandboxes({
+    folder: join(storeFolder, "sandboxes"),
+    registry: () => registry,
+    readBuildFile: (file) => readFile(new URL(file, folder)),
+    embedded: embeddedProvider(() => shellOf(registry.manifest, folder)),
+    log,
+  });
 
   const host = createSqlHost({
     store,
@@ -99,6 +113,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
       registry: () => registry,
       env,
       tokens,
+      sandboxes,
       publicBase: () => `${origin()}${base}`,
       lastEventAt: async (sessionId) => (await host.head(sessionId))?.updatedAt,
       log,
@@ -119,6 +134,9 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
     newEventId: () => `evt_${newUlid()}`,
     now: Date.now,
     retentionMs,
+    gone: (sessionId) => {
+      sandboxes.remove([sessionId]).catch((error: unknown) => log(`${sessionId}: ${toLogLine(error)}`));
+    },
     onError: (error, sessionId) => log(`${sessionId ?? name}: ${toLogLine(error)}`),
     ...(fault === undefined ? {} : { fault }),
   });
@@ -149,6 +167,7 @@ export async function createMember(bundle: Bundle, options: MemberOptions): Prom
       const nextRegistry = toRegistry(next);
       checkEnv(nextRegistry.manifest, env);
       registry = nextRegistry;
+      folder = next.folder;
       app = toApp(next);
     },
     isQuiet: () => isQuiet(host, store),

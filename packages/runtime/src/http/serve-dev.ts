@@ -100,7 +100,7 @@ function log(line: string): void {
 async function readBundle(folder: string): Promise<Bundle> {
   const manifest: unknown = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
   const { modules } = (await import(pathToFileURL(join(folder, "modules.mjs")).href)) as { modules: Modules };
-  return { manifest, modules };
+  return { manifest, modules, folder: pathToFileURL(`${folder}/`) };
 }
 
 async function stop(): Promise<void> {

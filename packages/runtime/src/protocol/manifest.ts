@@ -13,7 +13,7 @@ const visibility = z.union([z.boolean(), z.literal("deferred")]);
 
 const toolSchema = z.object({
   name: z.string(),
-  /** Module that default-exports the definition; a key of the bundle's module table. */
+  /** Module that default-exports the definition; a key of the bundle's module table. `eve/tools/<name>`: a default. */
   source: z.string(),
   description: z.string(),
   /** JSON Schema of the input. */
@@ -34,6 +34,14 @@ const subagentSchema = z.object({
   peer: z.string().optional(),
 });
 
+/** What is authored about the sandbox of a node. */
+const sandboxSchema = z.object({
+  /** Module that default-exports `defineSandbox(…)`. */
+  source: z.string().optional(),
+  /** What `/workspace` begins with: `path` in it, and the `file` of the build that holds the content. */
+  seed: z.array(z.object({ path: z.string(), file: z.string(), executable: z.boolean() })),
+});
+
 /** Why a name is, or is not, among the tools that a node's model sees. */
 const compositionSchema = z.object({
   name: z.string(),
@@ -41,6 +49,7 @@ const compositionSchema = z.object({
   kind: z.enum(["tool", "agent"]),
   reason: z.enum([
     "authored",
+    "default",
     "derived",
     "tool-false",
     "disabled-at-path",
@@ -64,7 +73,8 @@ const nodeSchema = z.object({
   instructionsSource: z.string().optional(),
   /** What `info` shows: a gateway id, or `<provider>/<model>` of an instance. */
   modelId: z.string(),
-  /** Every tool authored for the node. */
+  sandbox: sandboxSchema.optional(),
+  /** Every tool authored for the node, and those of the framework that nothing replaces. */
   tools: z.array(toolSchema),
   /** Registry: every agent the node may call. */
   subagents: z.array(subagentSchema),
@@ -83,6 +93,8 @@ export const manifestSchema = z.object({
   requiredEnv: z.array(z.string()).optional(),
   /** Module of `channels/eve.ts`, when authored. */
   channel: z.string().optional(),
+  /** File of the build that runs a command of the embedded shell; absent where the runtime runs from source. */
+  shell: z.string().optional(),
 });
 
 export type Manifest = z.infer<typeof manifestSchema>;

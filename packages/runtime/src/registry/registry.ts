@@ -4,6 +4,7 @@ import type { AgentDefinition, AgentLimits } from "../define/define-agent.ts";
 import type { InstructionsDefinition } from "../define/define-instructions.ts";
 import type { ModelOptions, Reasoning } from "../define/model-options.ts";
 import type { RemoteAgentDefinition } from "../define/define-remote-agent.ts";
+import type { SandboxDefinition } from "../define/define-sandbox.ts";
 import type { ToolDefinition } from "../define/define-tool.ts";
 import type { WorkspaceAgentDefinition } from "../define/define-workspace-agent.ts";
 import { AgentError } from "../errors.ts";
@@ -44,6 +45,8 @@ export interface RegisteredNode {
   readonly modelOptions?: ModelOptions;
   readonly instructions: string | undefined;
   readonly limits: AgentLimits;
+  /** Absent: the embedded shell, with the seed that the manifest names. */
+  readonly sandbox?: SandboxDefinition;
   readonly tools: ReadonlyMap<string, RegisteredTool>;
   readonly subagents: ReadonlyMap<string, RegisteredSubagent>;
   /** The root only: itself, which its top-level sessions may call (contract §7). */
@@ -98,6 +101,9 @@ function register(node: ManifestNode, modules: Modules): RegisteredNode {
     ...(agent?.modelOptions && { modelOptions: agent.modelOptions }),
     instructions,
     limits: agent?.limits ?? {},
+    ...(node.sandbox?.source !== undefined && {
+      sandbox: load<SandboxDefinition>(modules, node.sandbox.source, "sandbox"),
+    }),
     tools: new Map(
       node.tools.map((tool) => [
         tool.name,

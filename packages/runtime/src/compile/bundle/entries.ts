@@ -1,5 +1,6 @@
 import type { Plugin } from "esbuild";
 import type { DiscoveredModule } from "../../discover/index.ts";
+import { isDefaultTool } from "../default-tools.ts";
 
 const NAMESPACE = "eve-entry";
 /** How generated entries import one another. */
@@ -44,9 +45,11 @@ export function entryPoint(name: EntryName): { in: string; out: string } {
 }
 
 function loadersSource(modules: readonly DiscoveredModule[]): string {
-  const lines = modules.map(
-    ({ source }) => `  ${JSON.stringify(source)}: () => import(${JSON.stringify(`./agent/${source}`)}),`,
-  );
+  const lines = modules.map(({ source }) => {
+    // A default of the framework has the name of its package entry for a source.
+    const specifier = isDefaultTool(source) ? source : `./agent/${source}`;
+    return `  ${JSON.stringify(source)}: () => import(${JSON.stringify(specifier)}),`;
+  });
   return `export const loaders = {\n${lines.join("\n")}\n};\n`;
 }
 
@@ -58,22 +61,24 @@ export const modules = {};
 for (const source of Object.keys(loaders)) modules[source] = (await loaders[source]()).default;
 `;
 
-// The platform's tracer reads `new URL(…)`: it puts the manifest into the function.
+// The platform's tracer reads `new URL(…)`: it puts the manifest into the function. Other files are in it by
+// themselves: the platform takes the whole folder.
 const BUNDLE = `
 import { readFileSync } from "node:fs";
 import { modules } from "eve-entry:modules";
 
 const manifest = JSON.parse(readFileSync(new URL("./manifest.json", import.meta.url), "utf8"));
+const folder = new URL(".", import.meta.url);
 `;
 
 const SERVER = `
 import { exitWith, serve } from "eve/serve";
 ${BUNDLE}
-await serve({ manifest, modules }).catch(exitWith);
+await serve({ manifest, modules, folder }).catch(exitWith);
 `;
 
 const FUNCTION = `
 import { createFunction } from "eve/function";
 ${BUNDLE}
-export default createFunction({ manifest, modules });
+export default createFunction({ manifest, modules, folder });
 `;

@@ -28,6 +28,8 @@ export type DefinitionSummary =
   | { readonly kind: "instructions" }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "channel" }
+  /** `provider`: its name, when it is another one than the embedded shell. */
+  | { readonly kind: "sandbox"; readonly provider?: string }
   /** Not a definition; `found` says what it is instead. */
   | { readonly kind: "unknown"; readonly found: string };
 

@@ -3,6 +3,7 @@ import { kindOf } from "../../define/index.ts";
 import type {
   AgentDefinition,
   RemoteAgentDefinition,
+  SandboxDefinition,
   ToolDefinition,
   WorkspaceAgentDefinition,
 } from "../../define/index.ts";
@@ -35,6 +36,10 @@ export function summarize(value: unknown): DefinitionSummary {
     case "workspace-agent": {
       const { name, description, tool } = value as WorkspaceAgentDefinition;
       return { kind, peer: name, ...(description !== undefined && { description }), tool };
+    }
+    case "sandbox": {
+      const { provider } = value as SandboxDefinition;
+      return { kind, ...(provider !== undefined && { provider: provider.name }) };
     }
     case "disabled-tool":
     case "root-agent":

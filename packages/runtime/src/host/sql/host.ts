@@ -27,6 +27,8 @@ export interface SqlHostOptions {
   /** Told of what must not happen: a bug in a performer, a store that refuses a write. Not more than once a minute of the same. */
   readonly onError: (error: unknown, sessionId: string | undefined) => void;
   readonly fault?: (point: FaultPoint) => void;
+  /** A session and what it kept elsewhere are to be there no more. */
+  readonly gone?: (sessionId: string) => void;
   /** Milliseconds before what threw is tried again, for the first time; default 1000. */
   readonly retryMs?: number;
   /** Milliseconds that an ended session can be read; default: for ever. */
@@ -69,6 +71,7 @@ export function createSqlHost(options: SqlHostOptions): Host {
       actors.get(sessionId)?.drop();
       actors.delete(sessionId);
       changed(sessionId);
+      options.gone?.(sessionId);
     },
     onError: (error) => complain(error, undefined),
   });

@@ -108,6 +108,16 @@ describe("planCalls", () => {
     expect(inputOf(call!, [])).toEqual({ message: "go on", taskId: "research-ab12cd" });
   });
 
+  it("uses what every agent has only when it is named", () => {
+    const bash = plain("bash", "Runs a shell command in the sandbox.", { command: { type: "string" } });
+    const read = plain("read_file", "Reads a text file of the sandbox.", { path: { type: "string" } });
+    expect(plan("Run a shell command and read the file of the sandbox", [bash, read, lookUp])).toEqual([
+      "look_up(Run a shell command and read the file of the sandbox)",
+    ]);
+    expect(plan("Run a shell command", [bash, read, lookUp, add])).toEqual([]);
+    expect(plan('Use read_file to read "notes.txt"', [bash, read, lookUp])).toEqual(['read_file(read "notes.txt")']);
+  });
+
   it("uses the lone tool with one required string for any message", () => {
     expect(plan("what a tide is", [lookUp])).toEqual(["look_up(what a tide is)"]);
     expect(plan("what a tide is", [lookUp, agent("agent")])).toEqual(["look_up(what a tide is)"]);

@@ -92,7 +92,7 @@ export function joinFindings(findings: readonly Finding[]): string {
  * any text. An agent that leads others is no specialist; its own root copy is none of those.
  */
 function planUnnamed(request: string, payload: string, tools: readonly ToolFacts[]): readonly PlannedCall[] {
-  const plain = tools.filter((tool) => !tool.isAgent && !tool.name.startsWith("eve__"));
+  const plain = tools.filter((tool) => !tool.isAgent && !tool.name.startsWith("eve__") && !OF_SANDBOX.has(tool.name));
   if (request === "") return [];
   const asked = stems(request);
   const source = { text: payload === "" ? request : payload, clause: request };
@@ -143,6 +143,9 @@ function isSame(one: PlannedCall, other: PlannedCall): boolean {
     one.needs.join() === other.needs.join()
   );
 }
+
+/** Every agent has them, so they say nothing of what this one is for: only a message that names one means it. */
+const OF_SANDBOX: ReadonlySet<string> = new Set(["bash", "read_file", "write_file", "glob", "grep"]);
 
 /** Words that say nothing about what a tool is for. */
 const COMMON: ReadonlySet<string> = new Set(
