@@ -116,6 +116,13 @@ describe("publicMessageOf", () => {
     "agent/subagents/far.ts and ./a/b.ts and ~/x/y and either/or",
     "</div></p> is 1 / 2, not //",
   ])("%j stays", (text) => expect(publicMessageOf(text)).toBe(text));
+
+  it("reads a long message in no time, whatever it repeats", () => {
+    const text = "sk-".repeat(150_000);
+    const started = performance.now();
+    expect(publicMessageOf(text)).toBe(text);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
 });
 
 const loop: Record<string, unknown> = {};

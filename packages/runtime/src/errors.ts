@@ -119,9 +119,11 @@ const CREDENTIALS = [
   /([?&][\w.-]*(?:key|token|secret|sig|signature|password|auth|credential|code)=)[^&\s"'`<>)]+/gi,
   /\b((?:bearer|basic)\s+)(?=\S*\d|\S{20})[\w.~+/=-]{6,}/gi,
   /((?:api[-_ ]?key|authorization|(?:access|auth|refresh|id|session)[-_ ]?token|secret|password)(?:["'`]| provided)?\s*[:=]\s*["'`]?)(?=[^\s"'`,;]*[\d*]|\S{20})[^\s"'`,;}]{6,}/gi,
-  /\b((?:sk|pk|rk|xai|gsk|vck|gh[opsu]|github_pat|glpat|hf|r8|pplx|nvapi)[-_])(?=[\w*.-]*[\d*])[\w*.-]{8,}/g,
   /\b(AKIA|AIza|ya29\.|eyJ)[\w*.-]{12,}/g,
 ];
+
+/** Looked at once it was matched: to look ahead from every place in a long message would take for ever. */
+const ISSUED = /\b((?:sk|pk|rk|xai|gsk|vck|gh[opsu]|github_pat|glpat|hf|r8|pplx|nvapi)[-_])([\w*.-]{8,})/g;
 
 /**
  * The message of anything thrown as it may leave the process: without the lines of a stack and what looks like a
@@ -133,6 +135,7 @@ const CREDENTIALS = [
 export function publicMessageOf(error: unknown): string {
   let message = messageOf(error).replace(STACK_LINE, "");
   for (const credential of CREDENTIALS) message = message.replace(credential, "$1…");
+  message = message.replace(ISSUED, (all, issuer, rest) => (/[\d*]/.test(rest) ? `${issuer}…` : all));
   return message.replace(QUOTED_PATH, lastSegment).replace(PATH, lastSegment);
 }
 
