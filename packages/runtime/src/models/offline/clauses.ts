@@ -181,7 +181,7 @@ function findMentions(masked: string, toolNames: readonly string[]): readonly Me
 
 /** The root copy's name is an everyday word, so it counts only where a clause begins by addressing somebody. */
 function isAddressed(masked: string, { start, end }: Mention): boolean {
-  return ADDRESSED.test(masked.slice(0, start)) && /^(?:\s+[\p{L}\p{N}"\u0001]|\s*[:,])/u.test(masked.slice(end));
+  return ADDRESSED.test(masked.slice(0, start)) && /^(?:\s+[^\s.!?;)]|\s*[:,])/.test(masked.slice(end));
 }
 
 const ADDRESSED =
