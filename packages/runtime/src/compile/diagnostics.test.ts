@@ -19,10 +19,8 @@ async function diagnose(files: Record<string, string>, timeoutMs?: number) {
       ]),
     ),
   });
-  const result = await compileMember({
-    memberDir: workspace.member("a"),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-  });
+  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  const result = await compileMember({ memberDir: workspace.member("a"), ...limit });
   for (const { code } of [...result.diagnostics, ...result.warnings]) seen.add(code);
   expect(result.ok).toBe(result.diagnostics.length === 0);
   return { errors: result.diagnostics.map(place), all: result.diagnostics, warnings: result.warnings };
