@@ -26,7 +26,7 @@ export function followWaits(draft: Draft): void {
 
 function endOf(draft: Draft, { until }: PendingWait): WaitEnd | undefined {
   if (draft.turn.results.length > 0) return "result";
-  if (isSteered(draft.state)) return "message";
   if (working(draft).length === 0) return "idle";
+  if (isSteered(draft.state)) return "message";
   return until !== undefined && draft.around.now >= until ? "time" : undefined;
 }

@@ -66,6 +66,20 @@ export function callingRemote(requests: string[], isAway: () => boolean = () => 
   };
 }
 
+/** The root calls a child that never answers, waits for it for a time, and then stops it. */
+export function waiting(timeoutMs: number): Perform {
+  return async (effect, { state, signal }) => {
+    if (effect.kind !== "model" || state.origin.kind === "local") return untilAborted(signal);
+    const target = { kind: "local", nodeId: "root/helper", description: "Helps." } as const;
+    const call = { callId: "c1", name: "helper", input: { message: "do it" }, target };
+    const wait = { callId: "w1", name: "eve__task_wait", input: {}, target: { kind: "wait", timeoutMs } } as const;
+    const [taskId = ""] = Object.keys(state.tasks);
+    const stop = { callId: "s1", name: "eve__task_cancel", input: {}, target: { kind: "stop", taskId } } as const;
+    const steps = [withCalls([call, wait]), withCalls([stop])];
+    return steps[state.turn!.stepIndex] ?? responded("done");
+  };
+}
+
 /** Never ends by itself. */
 export const hanging: Perform = (_effect, { signal }) => untilAborted(signal);
 

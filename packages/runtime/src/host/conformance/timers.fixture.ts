@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { message, opening, reply, responded } from "./perform.fixture.ts";
+import { message, opening, reply, responded, waiting } from "./perform.fixture.ts";
 import { all, replies, until } from "./read-events.fixture.ts";
 import type { Suite } from "./world.fixture.ts";
 
@@ -59,6 +59,31 @@ export function testTimers({ newWorld, open, crash }: Suite): void {
     const after = await open(world, ok);
     for (const { sessionId } of opened) await until(after, sessionId, "session.completed");
   });
+
+  test.each(["there", "gone"])(
+    "timers: a turn that waits is told when its time is up, by a host that was %s",
+    async (host) => {
+      const world = await newWorld();
+      const before = await open(world, waiting(1_000), { sessionTimeoutMs: 90 * DAY_MS });
+      const { sessionId } = await before.open({ input: opening("go") });
+      await until(before, sessionId, "agent.started");
+      await world.pass(999);
+      expect((await all(before, sessionId)).filter(({ type }) => type === "step.started")).toHaveLength(1);
+      if (host === "gone") await crash(world, before);
+      await world.pass(1);
+      const after = host === "gone" ? await open(world, waiting(1_000)) : before;
+      const events = await until(after, sessionId, "session.waiting");
+      const outputs = events.flatMap((event) => (event.type === "action.result" ? [event.data.result.output] : []));
+      expect(outputs).toEqual([
+        expect.stringContaining("at work"),
+        expect.stringContaining("The time is up"),
+        expect.stringContaining("was stopped"),
+      ]);
+      // The session's own time counts again.
+      await world.pass(90 * DAY_MS);
+      await until(after, sessionId, "session.completed");
+    },
+  );
 
   test("timers: a turn under way is not cut short, and the session ends with it", async () => {
     const world = await newWorld();

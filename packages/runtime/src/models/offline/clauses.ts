@@ -181,7 +181,7 @@ function findMentions(masked: string, toolNames: readonly string[]): readonly Me
 
 /** The root copy's name is an everyday word, so it counts only where a clause begins by addressing somebody. */
 function isAddressed(masked: string, { start, end }: Mention): boolean {
-  return ADDRESSED.test(masked.slice(0, start)) && /^(?:\s+[\p{L}\p{N}"\uE000]|\s*[:,])/u.test(masked.slice(end));
+  return ADDRESSED.test(masked.slice(0, start)) && /^(?:\s+[^\s.!?;)]|\s*[:,])/.test(masked.slice(end));
 }
 
 const ADDRESSED =
@@ -207,7 +207,7 @@ function splitPayload(message: string): { head: string; payload: string } {
 
 /** Same length, quoted parts blanked: they are content, neither separators nor names. */
 function maskQuotes(text: string): string {
-  return text.replace(QUOTED, (quoted) => "\uE000".repeat(quoted.length));
+  return text.replace(QUOTED, (quoted) => "\u0001".repeat(quoted.length));
 }
 
 export const QUOTED: RegExp = /"[^"]*"|“[^”]*”|`[^`]*`|«[^»]*»|(?<![\p{L}\p{N}])'[^']*'(?![\p{L}\p{N}])/gu;
