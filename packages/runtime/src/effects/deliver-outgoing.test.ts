@@ -1,12 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { defineRemoteAgent } from "../define/index.ts";
 import { startTurn, ADA } from "../engine/session.fixture.ts";
 import type { Outgoing } from "../engine/state.ts";
-import { createRegistry } from "../registry/registry.ts";
-import { createTestSandboxes } from "../sandbox/sandboxes.fixture.ts";
-import { createCallbackTokens } from "../transport/callback-token.ts";
 import { deliverOutgoing } from "./deliver-outgoing.ts";
-import type { Member } from "./perform.ts";
+import { FAR_MEMBER } from "./far-member.fixture.ts";
 
 const SECOND = 1_000;
 
@@ -56,7 +52,7 @@ test("a callback that is too large is sent without the reply, once", async () =>
     output: "long",
     outcome: { ...outcome, result: { kind: "succeeded", output: "long" } },
   };
-  const settled = await deliverOutgoing(MEMBER, { ...outgoingOf("callback"), body } as Outgoing, {
+  const settled = await deliverOutgoing(FAR_MEMBER, { ...outgoingOf("callback"), body } as Outgoing, {
     state: startTurn().state,
     signal: new AbortController().signal,
     steered: new AbortController().signal,
@@ -86,7 +82,7 @@ function deliver(
   });
   let done = false;
   const signal = new AbortController().signal;
-  void deliverOutgoing(MEMBER, outgoingOf(kind), {
+  void deliverOutgoing(FAR_MEMBER, outgoingOf(kind), {
     state: startTurn().state,
     signal,
     steered: signal,
@@ -104,27 +100,3 @@ function outgoingOf(kind: Outgoing["kind"]): Outgoing {
   const remote = { name: "far", source: "subagents/far.ts" };
   return { id: "out", kind, remote, remoteSessionId: "ses_far", principal: ADA };
 }
-
-const SUBAGENT = { name: "far", kind: "remote", source: "subagents/far.ts", description: "Far.", tool: true } as const;
-const NODE = {
-  id: "root",
-  name: "x",
-  description: "",
-  modelId: "m",
-  tools: [],
-  subagents: [SUBAGENT],
-  composition: [],
-};
-const REGISTRY = createRegistry(
-  { version: 1, member: "x", buildId: "b", nodes: [NODE] },
-  { "subagents/far.ts": defineRemoteAgent({ url: "http://far.invalid", description: "Far." }) },
-);
-const MEMBER: Member = {
-  registry: () => REGISTRY,
-  env: {},
-  tokens: createCallbackTokens("s"),
-  sandboxes: createTestSandboxes(() => REGISTRY),
-  publicBase: () => "",
-  lastEventAt: async () => undefined,
-  log: () => {},
-};

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { defineRemoteAgent } from "../define/index.ts";
 import type { Effect } from "../engine/decide.ts";
 import type { EffectInput } from "../engine/input.ts";
 import { startTurn } from "../engine/session.fixture.ts";
 import type { CallLimits } from "../engine/state.ts";
-import { createRegistry } from "../registry/registry.ts";
-import { createTestSandboxes } from "../sandbox/sandboxes.fixture.ts";
-import { createCallbackTokens } from "../transport/callback-token.ts";
+import { FAR_MEMBER } from "./far-member.fixture.ts";
 import type { Member } from "./perform.ts";
 import { watchLimits } from "./watch-limits.ts";
 
@@ -146,22 +143,6 @@ function watch(watched: Watched): { settled: () => EffectInput | "stopped" | und
     stream: () => {},
   };
   let result: EffectInput | "stopped" | undefined;
-  void watchLimits({ ...MEMBER, lastEventAt }, effect, context).then((input) => (result = input ?? "stopped"));
+  void watchLimits({ ...FAR_MEMBER, lastEventAt }, effect, context).then((input) => (result = input ?? "stopped"));
   return { settled: () => result, stop: () => controller.abort() };
 }
-
-const FAR = { name: "far", kind: "remote", source: "subagents/far.ts", description: "Far.", tool: true } as const;
-const NODE = { id: "root", name: "x", description: "", modelId: "m", tools: [], subagents: [FAR], composition: [] };
-const REGISTRY = createRegistry(
-  { version: 1, member: "x", buildId: "b", nodes: [NODE] },
-  { "subagents/far.ts": defineRemoteAgent({ url: "http://far.invalid", description: "Far." }) },
-);
-const MEMBER: Member = {
-  registry: () => REGISTRY,
-  env: {},
-  tokens: createCallbackTokens("s"),
-  publicBase: () => "",
-  sandboxes: createTestSandboxes(() => REGISTRY),
-  lastEventAt: async () => undefined,
-  log: () => {},
-};

@@ -181,6 +181,15 @@ export function remoteCall(callId: string, taskId?: string): ResolvedCall {
   };
 }
 
+export function waitCall(callId: string, timeoutMs?: number): ResolvedCall {
+  const target = timeoutMs === undefined ? ({ kind: "wait" } as const) : ({ kind: "wait", timeoutMs } as const);
+  return { callId, name: "eve__task_wait", input: {}, target };
+}
+
+export function stopCall(callId: string, taskId: string): ResolvedCall {
+  return { callId, name: "eve__task_cancel", input: { taskId }, target: { kind: "stop", taskId } };
+}
+
 export function toolSettled(callId: string, output: unknown = "3"): EffectInput {
   return { kind: "tool.settled", callId, status: "completed", output };
 }

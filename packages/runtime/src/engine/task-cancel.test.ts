@@ -12,12 +12,9 @@ import {
   says,
   startChild,
   startTurn,
+  stopCall,
   type TestSession,
 } from "./session.fixture.ts";
-
-function stopCall(callId: string, taskId: string): ResolvedCall {
-  return { callId, name: "eve__task_cancel", input: { taskId }, target: { kind: "stop", taskId } };
-}
 
 /** A task that works, and the model's next step. */
 function working(call: ResolvedCall = agentCall("c1")): TestSession {

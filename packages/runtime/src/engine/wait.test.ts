@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { deadline } from "./deadline.ts";
-import type { ResolvedCall } from "./input.ts";
 import {
   ADA,
   agentCall,
@@ -16,20 +15,13 @@ import {
   says,
   startChild,
   startTurn,
+  stopCall,
   summary,
   toolCall,
   toolSettled,
   type TestSession,
+  waitCall,
 } from "./session.fixture.ts";
-
-function waitCall(callId: string, timeoutMs?: number): ResolvedCall {
-  const target = timeoutMs === undefined ? ({ kind: "wait" } as const) : ({ kind: "wait", timeoutMs } as const);
-  return { callId, name: "eve__task_wait", input: {}, target };
-}
-
-function stopCall(callId: string, taskId: string): ResolvedCall {
-  return { callId, name: "eve__task_cancel", input: { taskId }, target: { kind: "stop", taskId } };
-}
 
 /** One task works, and the model waits for it. */
 function waiting(timeoutMs?: number): TestSession {
