@@ -13,7 +13,7 @@ const PLACE = /((?:file:\/\/)?\/[^()]*?):(\d+):\d+\)?$/;
  * every frame.
  */
 export function formatStack(error: unknown, env: Readonly<Record<string, string | undefined>>): string {
-  if (!(error instanceof Error) || error.stack === undefined) return `Uncaught: ${messageOf(error)}`;
+  if (!(error instanceof Error) || typeof error.stack !== "string") return `Uncaught: ${messageOf(error)}`;
   if (env.EVE_DEBUG === "1") return error.stack;
   const runtime = locateRuntime();
   const lines = error.stack.split("\n").filter((line) => !FRAME.test(line) || isAuthored(line, runtime));
@@ -29,9 +29,10 @@ export function describeFailure(error: unknown, member: string): string {
 
 /** Where authored code of a member threw, if a frame says it. */
 function authoredPlace(error: unknown, member: string): string | undefined {
-  if (!(error instanceof Error)) return undefined;
+  // A list of call sites, where a package has asked for those.
+  if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
   const place = new RegExp(`[/\\\\]agents[/\\\\]${member}[/\\\\](agent[/\\\\][^:()]+):(\\d+):\\d+`);
-  for (const line of error.stack?.split("\n") ?? []) {
+  for (const line of error.stack.split("\n")) {
     const [, path, number] = (FRAME.test(line) && place.exec(line)) || [];
     if (path !== undefined) return `agents/${member}/${path.replaceAll("\\", "/")}:${number}`;
   }

@@ -137,6 +137,21 @@ describe("runTool", () => {
     expect(settled).toMatchObject({ status: "failed", output: "TOOL_FAILED: [object Object]" });
   });
 
+  test("also an error that is no plain one: the tool must not run again for it", async () => {
+    let runs = 0;
+    const fail = (error: unknown, steered?: AbortSignal) =>
+      run(() => {
+        runs++;
+        throw error;
+      }, steered && { steered });
+    const sites = Object.assign(new Error("sites"), { stack: [{}] });
+    const circle: Error = new Error("circle");
+    circle.cause = circle;
+    expect(await fail(sites)).toMatchObject({ status: "failed", output: "TOOL_FAILED: sites" });
+    expect(await fail(circle, AbortSignal.abort())).toMatchObject({ status: "failed", output: "TOOL_FAILED: circle" });
+    expect(runs).toBe(2);
+  });
+
   test("a tool that this build does not have fails the call", async () => {
     expect(await run(() => 1, { toolName: "gone" })).toMatchObject({ status: "failed" });
   });

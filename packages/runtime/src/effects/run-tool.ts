@@ -55,10 +55,13 @@ export async function runTool(
   }
 }
 
+/** Causes that are looked at: an error may be its own. */
+const MAX_CAUSES = 8;
+
 /** True for what an aborted signal makes an operation throw, also inside of what a library made of that. */
-function isAbort(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return error.name === "AbortError" || isAbort(error.cause);
+function isAbort(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > MAX_CAUSES) return false;
+  return error.name === "AbortError" || isAbort(error.cause, depth + 1);
 }
 
 /** One line for the author: the model reads the message, but nobody else would see where it came from. */

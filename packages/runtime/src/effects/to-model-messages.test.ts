@@ -117,6 +117,8 @@ describe("toModelMessages", () => {
     expect(toModelMessages([{ ...item, text: " \n", calls: [call] }])[0]!.content).toHaveLength(1);
     const content = [{ type: "text", length: 2 }, { type: "call" }] as const;
     expect(toModelMessages([{ ...item, text: "\n\n", calls: [call], content }])[0]!.content).toHaveLength(1);
+    const file = { type: "file", mediaType: "text/plain", data: "aGk=" } as const;
+    expect(toModelMessages([{ role: "user", parts: [{ type: "text", text: " " }, file] }])[0]!.content).toHaveLength(1);
   });
 
   test("a failed text is an error to the model", () => {

@@ -94,7 +94,7 @@ function toSpoken({ text, calls, content }: AssistantItem): SpokenPart[] {
   return spoken.filter((part) => part.type !== "text" || part.providerOptions !== undefined || !isBlank(part.text));
 }
 
-/** Models say it, and some providers refuse to read it again. */
+/** Models and people say it, and some providers refuse to read it. */
 function isBlank(text: string): boolean {
   return text.trim() === "";
 }
@@ -118,7 +118,8 @@ function toOutput(
 }
 
 function toContent(parts: readonly MessagePart[]): UserContent {
-  return parts.map((part) =>
+  const said = parts.filter((part) => part.type !== "text" || !isBlank(part.text));
+  return said.map((part) =>
     part.type === "text"
       ? { type: "text" as const, text: part.text }
       : {

@@ -22,9 +22,13 @@ const part = z.discriminatedUnion("type", [
     }),
 ]);
 
+/** Providers refuse what says nothing, and again at every later turn, whose history has it. */
+const NOT_BLANK = /\S/;
+const saysSomething = (given: z.infer<typeof part>): boolean => given.type === "file" || NOT_BLANK.test(given.text);
+
 export const messageSchema = z.union([
-  z.string().min(1, "must not be empty"),
-  z.array(part).min(1, "must not be empty"),
+  z.string().regex(NOT_BLANK, "must not be empty"),
+  z.array(part).refine((parts) => parts.some(saysSomething), "must not be empty"),
 ]);
 
 export const callbackSchema = z.object({

@@ -207,6 +207,24 @@ describe("POST session/:id", () => {
     expect(await error({ inputResponses: [] })).toEqual([400, expect.stringMatching(/^inputResponses: /)]);
   });
 
+  test.each([
+    ["no text", ""],
+    ["a blank text", " \n"],
+    ["no parts", []],
+    [
+      "blank parts",
+      [
+        { type: "text", text: "" },
+        { type: "text", text: " " },
+      ],
+    ],
+  ])("a message of %s is refused: providers would refuse it, too, at every later turn", async (_, message) => {
+    const { create, post } = await createTestApp({ perform: saying("hi") });
+    const response = await post(`/session/${await create()}`, { message });
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as { error: string }).error).toMatch(/^message: must not be empty/);
+  });
+
   test("an ended session answers 409 session_not_active", async () => {
     const { create, post, until } = await createTestApp({ perform: saying("hi") });
     const sessionId = await create();
