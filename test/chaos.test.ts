@@ -26,8 +26,17 @@ test.each(SEEDS)(
   },
 );
 
-test("together they come to every situation that there is a promise for", () => {
-  const reached = sumReached(reports);
-  console.log(describeReached(reached));
-  expect(SITUATIONS.filter((name) => reached[name] === 0)).toEqual([]);
+/** Where exactly a kill hits is not in the seed's hands: more of them make up for what the first ones missed. */
+const MORE_SEEDS = [10, 11, 12, 13, 14, 15, 16, 17, 18];
+
+test("together they come to every situation that there is a promise for", { timeout: 300_000 }, async () => {
+  const missed = (): string[] => SITUATIONS.filter((name) => sumReached(reports)[name] === 0);
+  for (const seed of MORE_SEEDS) {
+    if (missed().length === 0) break;
+    const report = await runSeed(workspace, seed);
+    reports.push(report);
+    expect(report.violations, describeFailure(report)).toEqual([]);
+  }
+  console.log(describeReached(sumReached(reports)));
+  expect(missed()).toEqual([]);
 });
