@@ -13,7 +13,7 @@ const HELP = `Usage: pnpm chaos [--seeds 20] [--seed 1] [--minutes m] [--json]
   --seeds <n>      How many seeds to run (20; with --minutes, as many as there is time for)
   --seed <s>       The first of them; alone, the only one
   --minutes <m>    Begins no seed after that time
-  --json           Prints { "seeds": [...] } on stdout at the end; progress goes to stderr
+  --json           Prints one JSON object a seed on stdout, and { "passed", "failed", "reached" } at the end
 `;
 
 /** Reads the command line; prints the help and ends for `--help` and for what it does not know. */
