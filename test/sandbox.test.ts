@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildWorkspace, type BuiltWorkspace } from "./support/build-workspace.ts";
@@ -116,6 +116,20 @@ describe("the sandbox of a session", () => {
       "the turn is cancelled",
       async () => ofType(await eventsOf(member.api, sessionId), "turn.cancelled").length > 0,
     );
+  });
+
+  test("is deleted with its session, and so are those of its subagents", async () => {
+    const folders = (): string[] => readdirSync(join(member.store, "sandboxes"));
+    const before = folders();
+    const message = toMessage([bash("echo theirs > theirs.txt")]);
+    const sessionId = await converse(member.api, `ask ${JSON.stringify([{ name: "helper", input: { message } }])}`);
+    await act([write("mine.txt", "mine")], sessionId);
+    const made = folders().filter((id) => !before.includes(id));
+    expect(made).toHaveLength(2);
+    const response = await fetch(`${member.api}/session/${sessionId}`, { method: "DELETE" });
+    expect(response.ok).toBe(true);
+    await until("both are deleted", () => folders().every((id) => !made.includes(id)));
+    expect(folders()).toEqual(expect.arrayContaining(before));
   });
 
   test("has no trace of the process around it", async () => {

@@ -15,7 +15,10 @@ export interface CleanerOptions {
   readonly now: () => number;
   /** How long an ended session can be read; `Infinity`: for ever. */
   readonly retentionMs: number;
-  /** The session is deleted from now on; nothing may work for it. */
+  /**
+   * The session is deleted from now on; nothing may work for it. Told when it is taken out of use, and again when its
+   * last row is deleted: that one alone reaches what came with its root, and what a crash left.
+   */
   readonly gone: (sessionId: string) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -43,11 +46,17 @@ export function createCleaner({ store, now, retentionMs, gone, onError }: Cleane
       again = false;
       removalsWait = await endRemovals();
       const expired = await expire();
-      while (!isStopped() && (await store.clean()).more) await pause();
+      while (!isStopped() && (await cleanStep())) await pause();
       while (!isStopped() && (await store.shrink())) await pause();
       if (isStopped()) return undefined;
       if (!expired && !again) return nextLook();
     }
+  };
+
+  const cleanStep = async (): Promise<boolean> => {
+    const { removed, more } = await store.clean();
+    if (removed !== undefined) gone(removed);
+    return more;
   };
 
   const endRemovals = async (): Promise<boolean> => {

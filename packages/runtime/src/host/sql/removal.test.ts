@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { opening } from "../conformance/perform.fixture.ts";
+import { createCleaner } from "./cleaner.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import type { Commit, Store } from "./store.ts";
 
@@ -148,4 +149,39 @@ test("a removal that can not be ended in time is ended all the same", async () =
   await store.remove("root", 500);
   expect(await store.endRemovals(499, 10)).toEqual({ sessionIds: [], more: false, left: true });
   expect(await store.endRemovals(500, 10)).toEqual({ sessionIds: ["root"], more: true, left: false });
+});
+
+describe("the cleaner says of which sessions nothing is to be left", () => {
+  async function runCleaner(retentionMs: number): Promise<Set<string>> {
+    const gone = new Set<string>();
+    const onError = (error: unknown): never => {
+      throw error;
+    };
+    const cleaner = createCleaner({ store, now: () => 1_000, retentionMs, gone: (id) => void gone.add(id), onError });
+    await cleaner.run();
+    await cleaner.stop();
+    return gone;
+  }
+
+  beforeEach(async () => {
+    await ended("root", 1);
+    await ended("child", 1, 10, "root");
+    await ended("grandchild", 1, 10, "child");
+  });
+
+  test("of a removed tree all", async () => {
+    await store.remove("root", 0);
+    expect(await runCleaner(Infinity)).toEqual(new Set(["root", "child", "grandchild"]));
+  });
+
+  test("of a swept tree all", async () => {
+    expect(await runCleaner(0)).toEqual(new Set(["root", "child", "grandchild"]));
+  });
+
+  test("also when a crash came between their end and their cleaning", async () => {
+    await store.expire(1_000, 10);
+    await store.close();
+    store = openSqliteStore(file);
+    expect(await runCleaner(0)).toEqual(new Set(["root", "child", "grandchild"]));
+  });
 });
